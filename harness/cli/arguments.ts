@@ -1,0 +1,40 @@
+// Options of a command, or the one line that says what is wrong with them and what to do.
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { nearest } from '../records/nearest.ts';
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+export class WrongUsage extends Error {
+  readonly exitCode = 64;
+}
+
+/** Long options only, and no words besides. */
+export function readOptions<T extends Options>(command: string, argv: readonly string[], options: T) {
+  return read(command, argv, { options, allowPositionals: false }).values;
+}
+
+/** Long options, and words besides. */
+export function readArguments<T extends Options>(command: string, argv: readonly string[], options: T) {
+  return read(command, argv, { options, allowPositionals: true });
+}
+
+function read<T extends Options>(command: string, argv: readonly string[], how: { options: T; allowPositionals: boolean }) {
+  const unknown = unknownOption(argv, Object.keys(how.options));
+  try {
+    if (unknown !== null) throw new Error(unknown);
+    return parseArgs({ args: [...argv], strict: true, ...how });
+  } catch (error) {
+    throw new WrongUsage(`${command}: ${error instanceof Error ? error.message : String(error)} ("hopdrill ${command} --help")`);
+  }
+}
+
+function unknownOption(argv: readonly string[], known: readonly string[]): string | null {
+  const end = argv.indexOf('--');
+  const word = argv
+    .slice(0, end < 0 ? undefined : end)
+    .find((one) => /^-./.test(one) && !known.includes(one.replace(/^--/, '').split('=')[0] ?? ''));
+  if (word === undefined) return null;
+  const name = word.split('=')[0] ?? word;
+  const near = nearest(name.replace(/^-+/, ''), known);
+  return `unknown option ${name}${near === undefined ? '' : `, did you mean --${near}?`} There are: ${known.map((one) => `--${one}`).join(', ')}`;
+}

@@ -1,0 +1,75 @@
+import { nearest } from '../records/nearest.ts';
+import { readOptions, WrongUsage } from './arguments.ts';
+
+export const summary = 'take back what a crashed run left';
+export const help = `Usage: hopdrill undo [--stack NAME] [--profile FILE] [--run ID] [--dry-run] [--json]
+
+Reads the ledgers of this engine and the marks on the targets, takes back every fault that is still there, and proves it
+by reading back. A run whose process is alive is left alone. Only what carries a run id of ours is ever removed.
+
+Options:
+  --stack NAME   only this stack
+  --profile FILE look for marks on this platform too, one that hopdrill did not start
+  --run ID       only this run
+  --dry-run      say what would be done, touch nothing
+  --json         one JSON document on stdout
+
+Examples:
+  hopdrill undo
+  hopdrill undo --stack default --dry-run
+  hopdrill undo --profile ./profile.yaml
+
+Exit codes: 0 nothing is left, 3 something is unproven or could not be searched, 64 wrong usage, 70 internal error.
+`;
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const options = readOptions('undo', argv, {
+    stack: { type: 'string' },
+    profile: { type: 'string' },
+    run: { type: 'string' },
+    'dry-run': { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  });
+  const [{ sweep }, { listStacks }, { profileOf, readProfile }, { knownRuns }] = await Promise.all([
+    import('../undo/sweep.ts'),
+    import('../stack/state.ts'),
+    import('./profiles.ts'),
+    import('../undo/known.ts'),
+  ]);
+  const stack = options.stack === undefined ? {} : { stack: options.stack };
+  const stacks = listStacks().filter((one) => one.phase === 'up' && (options.stack === undefined || one.stack === options.stack));
+  const foreign = options.profile === undefined ? [] : [readProfile(options.profile)];
+  const profiles = [...stacks.map((one) => profileOf(one.stack)), ...foreign];
+  const known = [...listStacks(), ...foreign].map((one) => one.stack);
+  if (options.stack !== undefined && !known.includes(options.stack))
+    mustBeKnown('--stack', options.stack, [...known, ...(await knownRuns()).flatMap((one) => one.stack ?? [])]);
+  const only = options.run === undefined ? {} : { run: options.run };
+  const report = await sweep({ ...stack, ...only, dryRun: options['dry-run'], profiles });
+  // Asked afterwards: a run of another machine has no ledger here, and left its marks on the targets all the same.
+  if (options.run !== undefined && report.runs.length === 0 && !report.leftovers.some((left) => left.run === options.run))
+    mustBeKnown(
+      '--run',
+      options.run,
+      (await knownRuns()).map((one) => one.run),
+    );
+  const unproven = report.unproven.length + report.unsearched.length;
+  const code = unproven === 0 ? 0 : 3;
+  if (options.json) process.stdout.write(`${JSON.stringify({ ok: code === 0, dry_run: options['dry-run'], ...report }, null, 2)}\n`);
+  else {
+    for (const line of report.lines) process.stdout.write(`${line}\n`);
+    process.stdout.write(
+      code === 0 ? `nothing is left${report.lines.length === 0 ? ', and nothing was to be done' : ''}\n` : `unproven: ${unproven}\n`,
+    );
+  }
+  return code;
+}
+
+/** "Nothing is left" of a name that nobody knows would be true and mean nothing. */
+function mustBeKnown(flag: string, name: string, all: readonly string[]): void {
+  const known = [...new Set(all)].sort();
+  if (known.includes(name)) return;
+  const near = nearest(name, known);
+  throw new WrongUsage(
+    `found: ${flag} ${name} | allowed: ${known.slice(-12).join(', ') || 'none is known'}${near === undefined ? '' : ` | nearest: ${near}`}`,
+  );
+}

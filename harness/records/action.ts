@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+/**
+ * Everything hopdrill does to a target is one of these records: serialisable, so that the normal undo, `hopdrill undo`,
+ * the dead-man on a node and the watchdog of a stack all run the very same list.
+ */
+const text = z.string();
+
+/** A program with its arguments, run as root on a node. `{snapshot:NAME}` in argv or stdin is replaced by what the snapshot step of that name printed. */
+export const shAction = z.strictObject({
+  kind: z.literal('sh'),
+  node: text,
+  argv: z.array(text).min(1),
+  stdin: text.optional(),
+  /** Exit codes that mean success; anything else is an error of the action. */
+  okCodes: z.array(z.number().int()).default([0]),
+});
+
+/** One verb of the engine on one container. */
+export const dockerAction = z.strictObject({
+  kind: z.literal('docker'),
+  /** The service's name in the profile (`api`, `edge`), not the container's. */
+  part: text,
+  verb: z.enum(['stop', 'start', 'pause', 'unpause', 'restart', 'kill', 'exec', 'inspect']),
+  argv: z.array(text).optional(),
+  stdin: text.optional(),
+  signal: text.optional(),
+  /** With `inspect`: code 0 when the container is in this state, 1 when it is in another. */
+  expect: z.enum(['running', 'paused', 'stopped']).optional(),
+  okCodes: z.array(z.number().int()).default([0]),
+});
+
+/** One change of one toxic or proxy. */
+export const toxiproxyAction = z.strictObject({
+  kind: z.literal('toxiproxy'),
+  proxy: text,
+  verb: z.enum(['add-toxic', 'remove-toxic', 'disable', 'enable', 'read']),
+  toxic: z
+    .strictObject({
+      name: text,
+      type: text,
+      stream: z.enum(['upstream', 'downstream']),
+      toxicity: z.number().min(0).max(1),
+      attributes: z.record(text, z.number()),
+    })
+    .optional(),
+  toxicName: text.optional(),
+  /** With `read`: code 0 when it is so, 1 when it is not. */
+  expect: z.enum(['toxic', 'no-toxic', 'enabled', 'disabled']).optional(),
+});
+
+export const action = z.discriminatedUnion('kind', [shAction, dockerAction, toxiproxyAction]);
+export type Action = z.infer<typeof action>;
+export type ShAction = z.infer<typeof shAction>;
+export type DockerAction = z.infer<typeof dockerAction>;
+export type ToxiproxyAction = z.infer<typeof toxiproxyAction>;
+
+/** What came of running one action. */
+export interface ActionResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly ms: number;
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { stageNames } from './events.ts';
+import { severities } from './scenario.ts';
+import { reason, verdicts } from './verdict.ts';
+
+/** What a run came to (`verdict.json`). Reports read this and compute no verdict of their own. */
+const seen = z.strictObject({
+  at: z.string(),
+  result: z.enum(['healthy', 'failed', 'inconclusive']),
+  hop: z.string().nullable(),
+  signal: z.string().nullable(),
+  cause: z.string().nullable(),
+  also_failing: z.array(z.string()),
+  because: z.array(z.string()),
+  duration_ms: z.number(),
+});
+export type Seen = z.infer<typeof seen>;
+
+/** The page as a browser rendered it, and where the platform knows the correlation id that it shows. */
+const pageSeen = z.strictObject({
+  state: z.string(),
+  code: z.string(),
+  message: z.string(),
+  next: z.string(),
+  correlation_id: z.string(),
+  found_in: z.array(z.string()),
+});
+
+export const userSeen = z.strictObject({
+  state: z.string().nullable(),
+  /** `error` in the platform's own words; `refused` without any; `silent`: nothing came in time. */
+  access: z.enum(['ok', 'error', 'refused', 'silent']).nullable(),
+  message: z.string().nullable(),
+  correlation_id: z.string().nullable(),
+  found_in: z.array(z.string()),
+  /** From the first question until the user had this; with a terminal, until it said so. */
+  after_ms: z.number(),
+  page: pageSeen.nullable(),
+  /** Why nobody looked at the page although that was asked for; declared = the profile says so openly. */
+  page_unseen: z.strictObject({ why: z.string(), declared: z.boolean() }).nullable().default(null),
+});
+export type UserSeen = z.infer<typeof userSeen>;
+
+/** What a scenario asked to be seen and nobody saw, in the one wording of stages and reports. */
+export const unseenWords = ({ why }: NonNullable<UserSeen['page_unseen']>): string => `the console page was not looked at: ${why}`;
+
+const check = z.strictObject({ name: z.string(), ok: z.boolean().nullable(), detail: z.string() });
+export type Check = z.infer<typeof check>;
+
+export const observation = z.strictObject({
+  /** Each preflight while the fault was in, in order; the first classified one is judged. */
+  preflights: z.array(seen),
+  judged: seen.nullable(),
+  user: userSeen.nullable(),
+  history: z.array(z.string()),
+  still_active: z.boolean().nullable(),
+  detected_after_ms: z.number().nullable(),
+  /** What is named, or shown, later than this is too late. */
+  limit_ms: z.number(),
+});
+export type Observation = z.infer<typeof observation>;
+
+export const runRecord = z.strictObject({
+  schema_version: z.literal(1),
+  run_id: z.string(),
+  scenario: z.string(),
+  title: z.string(),
+  why: z.string(),
+  file: z.string(),
+  source: z.array(z.string()),
+  tags: z.array(z.string()),
+  severity: z.enum(severities),
+  system: z.string(),
+  stack: z.string(),
+  node: z.string().nullable(),
+  started_at: z.string(),
+  ended_at: z.string(),
+  duration_ms: z.number(),
+  own_ms: z.number(),
+  verdict: z.enum(verdicts),
+  reasons: z.array(reason),
+  expected: z.strictObject({ hop: z.string(), signal: z.string().nullable(), cause: z.string().nullable() }),
+  observation: observation.nullable(),
+  effect: z.array(check),
+  repairs: z.array(check),
+  readback: z.array(check),
+  proofs: z.array(check),
+  invariants: z.array(check),
+  recovered_after_ms: z.number().nullable(),
+  audit: z.strictObject({ watched: z.boolean(), edits: z.array(z.string()) }).nullable(),
+  /** What is left on targets when the run is dirty, and the command that removes it. */
+  leftovers: z.array(z.string()),
+  stages: z.array(
+    z.strictObject({
+      stage: z.enum(stageNames),
+      status: z.enum(['done', 'failed', 'skipped']),
+      start_ms: z.number(),
+      duration_ms: z.number(),
+      own_ms: z.number(),
+      detail: z.string(),
+    }),
+  ),
+  dir: z.string(),
+  /** Set when a signal ended the run: 129, 130 or 143. */
+  interrupted: z.number().int().nullable(),
+});
+export type RunRecord = z.infer<typeof runRecord>;

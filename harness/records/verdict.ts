@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+export const verdicts = ['pass', 'fail', 'inconclusive', 'dirty', 'aborted'] as const;
+export type Verdict = (typeof verdicts)[number];
+
+/** Why a run did not pass: the field that differs, what was expected, what was seen. */
+export const reason = z.strictObject({
+  field: z.string(),
+  expected: z.string(),
+  observed: z.string(),
+  /** `file:line:column` of the expectation in the scenario file, when it has one. */
+  at: z.string().optional(),
+});
+export type Reason = z.infer<typeof reason>;
+
+export const verdictRecord = z.strictObject({ verdict: z.enum(verdicts), reasons: z.array(reason) });
+export type VerdictRecord = z.infer<typeof verdictRecord>;

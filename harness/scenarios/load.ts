@@ -1,0 +1,96 @@
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { type Position, type Scenario, type ScenarioFile, scenarioFile } from '../records/scenario.ts';
+import { type Mistake, sentence } from './mistake.ts';
+import { nameMistakes } from './names.ts';
+import { shapeMistakes } from './shape.ts';
+import { readSource } from './source.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+/** Reads scenario files. All mistakes of all files come in one pass, each as `file:line:column: found ...; allowed: ...`. */
+export class ScenarioMistakes extends Error {
+  readonly lines: readonly string[];
+  constructor(lines: readonly string[]) {
+    super(`${lines.length} mistake${lines.length === 1 ? '' : 's'} in scenario files\n${lines.join('\n')}`);
+    this.name = 'ScenarioMistakes';
+    this.lines = lines;
+  }
+}
+
+export interface Loaded {
+  readonly scenarios: readonly Scenario[];
+  readonly mistakes: readonly string[];
+}
+
+export function loadText(text: string, file: string, words: Vocabulary): { scenario?: Scenario; mistakes: string[] } {
+  const source = readSource(text);
+  if (source.syntax.length > 0) {
+    // The parser often says two things about one line; the first is the one to look at.
+    const first = source.syntax.filter(
+      (one, index) => source.syntax.findIndex((other) => other.position.line === one.position.line) === index,
+    );
+    return { mistakes: first.map(({ position, message }) => `${place(file, position)}: YAML: ${message.split('\n')[0]}`) };
+  }
+  const found: Mistake[] = [...shapeMistakes(scenarioFile, source.value), ...nameMistakes(source.value, words)];
+  if (found.length > 0) {
+    const placed = found.map((mistake) => ({ position: source.position(mistake.path, mistake.key), text: sentence(mistake) }));
+    placed.sort((a, b) => a.position.line - b.position.line || a.position.column - b.position.column);
+    return { mistakes: placed.map(({ position, text: words_ }) => `${place(file, position)}: ${words_}`) };
+  }
+  const record: ScenarioFile = scenarioFile.parse(source.value);
+  return { scenario: { file, record, positions: source.positions() }, mistakes: [] };
+}
+
+/** All files at once, so that a name used twice is seen. */
+export function loadFiles(files: readonly string[], words: Vocabulary, root = process.cwd()): Loaded {
+  const scenarios: Scenario[] = [];
+  const mistakes: string[] = [];
+  const first = new Map<string, string>();
+  for (const path of files) {
+    const file = relative(root, resolve(root, path));
+    const loaded = loadText(readFileSync(resolve(root, path), 'utf8'), file, words);
+    mistakes.push(...loaded.mistakes);
+    if (loaded.scenario === undefined) continue;
+    const { record, positions } = loaded.scenario;
+    const here = place(file, positions.scenario ?? { line: 1, column: 1 });
+    const earlier = first.get(record.scenario);
+    if (earlier === undefined) first.set(record.scenario, here);
+    else
+      mistakes.push(
+        `${here}: found the scenario name "${record.scenario}" again; allowed: a name that no other file has (first at ${earlier})`,
+      );
+    scenarios.push(loaded.scenario);
+  }
+  return { scenarios, mistakes };
+}
+
+/** Files that a word means: a path (from where one stands, or from the project), a folder, a glob, a scenario's name, or a part of it. */
+export function findFiles(patterns: readonly string[], root = process.cwd()): string[] {
+  const all = globSync('scenarios/**/*.yaml', { cwd: root }).sort();
+  const usual = all.filter((file) => !file.startsWith('scenarios/canaries/'));
+  if (patterns.length === 0) return usual;
+  const found = patterns.flatMap((pattern) => matching(pattern, all, usual, root));
+  return [...new Set(found)];
+}
+
+function matching(pattern: string, all: readonly string[], usual: readonly string[], root: string): string[] {
+  const path = [resolve(pattern), resolve(root, pattern)].find((file) => existsSync(file));
+  if (path !== undefined) {
+    const found = statSync(path).isDirectory()
+      ? globSync('**/*.yaml', { cwd: path })
+          .sort()
+          .map((file) => resolve(path, file))
+      : [path];
+    return found.map((file) => relative(root, file));
+  }
+  const globbed = /[*?{[]/.test(pattern)
+    ? globSync(pattern.includes('/') && pattern.startsWith('scenarios') ? pattern : `scenarios/**/${pattern}*`, { cwd: root })
+    : [];
+  if (globbed.length > 0) return globbed.filter((file) => file.endsWith('.yaml')).sort();
+  const exact = all.filter((file) => file.endsWith(`/${pattern}.yaml`));
+  return exact.length > 0 ? exact : usual.filter((file) => file.includes(pattern));
+}
+
+function place(file: string, position: Position): string {
+  return `${file}:${position.line}:${position.column}`;
+}

@@ -1,0 +1,30 @@
+import type { z } from 'zod';
+
+/** Every name that a scenario file may use. Built from the lists of faults and systems; the loader knows no other source. */
+export interface Vocabulary {
+  readonly faults: Readonly<Record<string, FaultWords>>;
+  readonly systems: Readonly<Record<string, SystemWords>>;
+  readonly catalogue: ReadonlySet<string>;
+}
+
+export interface FaultWords {
+  readonly params: z.ZodType;
+  readonly targetKind: string;
+}
+
+export interface SystemWords {
+  /** Hop to the signals that it can give. */
+  readonly hops: Readonly<Record<string, readonly string[]>>;
+  /** Signal to its causes; an empty list means that the causes are open. */
+  readonly signals: Readonly<Record<string, readonly string[]>>;
+  readonly repairs: readonly string[];
+  readonly proofs: readonly string[];
+  readonly invariants: readonly string[];
+  readonly nodes: readonly string[];
+  readonly parts: readonly string[];
+  readonly links: readonly string[];
+  /** What the platform may say in its history and on the page; undefined when the system does not tell. */
+  readonly words?: { readonly history: readonly string[]; readonly page: readonly string[] } | undefined;
+  /** Mistakes in flags of the preflight, as its own parser tells them. */
+  flagMistakes(argv: readonly string[]): readonly string[];
+}

@@ -1,0 +1,33 @@
+import { faults } from '../faults/index.ts';
+import { flagMistakes } from '../systems/flag-mistakes.ts';
+import { loadSystem, systemNames } from '../systems/index.ts';
+import { catalogue } from './catalogue.ts';
+import type { FaultWords, SystemWords, Vocabulary } from './vocabulary.ts';
+
+/** The vocabulary of this build: every registered fault and system, and the ids of the catalogue. */
+let built: Promise<Vocabulary> | undefined;
+
+export function vocabulary(): Promise<Vocabulary> {
+  built ??= build();
+  return built;
+}
+
+async function build(): Promise<Vocabulary> {
+  const faultWords: Record<string, FaultWords> = {};
+  for (const fault of faults) faultWords[fault.name] = { params: fault.params, targetKind: fault.targetKind };
+  const systemWords: Record<string, SystemWords> = {};
+  for (const name of systemNames()) {
+    const system = await loadSystem(name);
+    systemWords[name] = {
+      hops: Object.fromEntries(system.hops.map((hop) => [hop.id, hop.signals])),
+      signals: Object.fromEntries(Object.entries(system.signals).map(([signal, row]) => [signal, row.causes])),
+      repairs: Object.keys(system.repairs),
+      proofs: ['preflight-green', ...Object.keys(system.proofs)],
+      invariants: Object.keys(system.invariants),
+      ...system.names,
+      words: system.words,
+      flagMistakes: (argv) => flagMistakes(system, argv),
+    };
+  }
+  return { faults: faultWords, systems: systemWords, catalogue: new Set(catalogue().keys()) };
+}

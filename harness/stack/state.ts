@@ -1,0 +1,65 @@
+// What this machine remembers about a stack: one JSON file beside its profile, in a folder that only its owner reads.
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { type Profile, profile as profileSchema } from '../records/profile.ts';
+import { addressesOf } from './addresses.ts';
+import { stackDir, stacksWithState } from './names.ts';
+
+const stackState = z.strictObject({
+  stack: z.string(),
+  slot: z.number().int(),
+  profile: z.enum(['fast', 'seed-defaults']),
+  browser: z.boolean(),
+  /** `starting` until readiness was seen over the wire. */
+  phase: z.enum(['starting', 'up']),
+  /** The process that brings it up. */
+  pid: z.number().int(),
+  startedAt: z.string(),
+  /** The image tags that it was started from. */
+  images: z.record(z.string(), z.string()),
+});
+export type StackState = z.infer<typeof stackState>;
+
+export function writeState(state: StackState): void {
+  const dir = stackDir(state.stack);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  // By rename, so that another command never reads half a file.
+  const file = join(dir, 'stack.json');
+  writeFileSync(`${file}.${process.pid}`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.${process.pid}`, file);
+}
+
+/** Null when there is none, or none that can be read. */
+export function readState(stack: string): StackState | null {
+  const file = join(stackDir(stack), 'stack.json');
+  if (!existsSync(file)) return null;
+  try {
+    return stackState.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+export interface ListedStack extends StackState {
+  readonly dir: string;
+  readonly edgePort: number;
+}
+
+/** Stacks that were brought up on this machine and not taken down. */
+export function listStacks(): ListedStack[] {
+  return stacksWithState().flatMap((stack) => {
+    const state = readState(stack);
+    return state === null ? [] : [{ ...state, dir: stackDir(stack), edgePort: addressesOf(state.slot).ports.edge }];
+  });
+}
+
+export const profileFileOf = (stack: string): string => join(stackDir(stack), 'profile.yaml');
+
+/** The profile of a stack as `up` wrote it. Its paths are relative to the file. */
+export function loadProfile(stack: string): Profile {
+  const file = profileFileOf(stack);
+  if (!existsSync(file)) throw new Error(`no stack ${stack} is up (hopdrill up --stack ${stack})`);
+  return profileSchema.parse(parse(readFileSync(file, 'utf8')));
+}

@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { openConsole } from '../../drivers/browser.ts';
+import { measure } from '../../records/spans.ts';
+import type { HookContext, PageView } from '../hooks.ts';
+import { edgeCookieOf } from './cookie.ts';
+import { nodeOf, publicOf, readSecret, tokenOf } from './platform.ts';
+
+/** What the user's terminal page shows in a real browser; the picture goes into the run folder. */
+export async function renderedTerminal(context: HookContext, deadlineMs: number): Promise<Omit<PageView, 'foundIn'>> {
+  const { profile } = context;
+  const { consoleBase } = publicOf(profile);
+  if (profile.browser === undefined || consoleBase === undefined) throw new Error('the profile names no browser or no console');
+  const page = await openConsole({
+    cdpUrl: profile.browser.cdpUrl,
+    consoleBase,
+    allocation: nodeOf(context).node.allocation,
+    userToken: tokenOf(profile, 'user'),
+    edgeCookie: edgeCookieOf(readSecret(profile.credentials.edgeCookieFile, 'edge cookie')),
+  });
+  try {
+    return await measure('driver', 'console shows', async () => {
+      await page.waitFor(({ state }) => state === 'error' || state === 'ready', deadlineMs);
+      if (context.pictures !== undefined) await page.screenshot(join(context.pictures, 'terminal-page.png'));
+      const { state, code, message, next, correlationId } = await page.state();
+      return { state, code, message, next, correlationId };
+    });
+  } finally {
+    await page.close();
+  }
+}

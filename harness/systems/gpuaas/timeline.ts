@@ -1,0 +1,98 @@
+import type { PlatformEvent, Timeline } from '../hooks.ts';
+import { api, gatewayApi, type NodeModel, nodeOf } from './platform.ts';
+
+/** The platform's own records of the window: changes of the classified status, audit, gateway. */
+interface Happened {
+  readonly at: string;
+  readonly correlation_id?: string | null;
+}
+
+const event = (source: string, one: Happened, what: string, detail: string): PlatformEvent => ({
+  at: one.at,
+  source,
+  what,
+  detail,
+  correlation_id: one.correlation_id ?? null,
+});
+
+/** Reads a record; one that cannot be read says so on the line, and the others are still there. */
+async function read<T>(source: string, work: () => Promise<T>, lines: (found: T) => PlatformEvent[]): Promise<PlatformEvent[]> {
+  try {
+    return lines(await work());
+  } catch (error) {
+    return [event(source, { at: new Date().toISOString() }, 'could not be read', (error as Error).message)];
+  }
+}
+
+/** The platform's clock against ours, by the middle of the request that asked for it. */
+async function clockOffset(ask: () => Promise<NodeModel & { now?: string }>): Promise<number> {
+  const before = Date.now();
+  const { now } = await ask();
+  const after = Date.now();
+  if (now === undefined) return 0;
+  const offset = Date.parse(now) - (before + after) / 2;
+  // Less than the request took is not measured, it is noise.
+  return Math.abs(offset) <= (after - before) / 2 ? 0 : Math.round(offset);
+}
+
+export const timeline: Timeline = async (context) => {
+  const since = encodeURIComponent(context.since);
+  const node = nodeOf(context).name;
+  interface Change extends Happened {
+    readonly kind: string;
+    readonly reason: string | null;
+    readonly user_state: string | null;
+    readonly agent_status: string | null;
+  }
+  interface Audited extends Happened {
+    readonly actor_id: string;
+    readonly action: string;
+    readonly target: string;
+    readonly result: string;
+    readonly reason: string | null;
+  }
+  interface Observed extends Happened {
+    readonly event: string;
+    readonly detail?: string | null;
+  }
+  interface Refused extends Happened {
+    readonly serial: string | null;
+    readonly san: string | null;
+    readonly authorization_error: string | null;
+  }
+  const { sessionId } = context;
+  const [clockOffsetMs, ...lists] = await Promise.all([
+    clockOffset(() => api(context, 'GET', `/v1/nodes/${node}`)),
+    read(
+      'history',
+      () => api<{ events: Change[] }>(context, 'GET', `/v1/nodes/${node}/history?since=${since}`),
+      ({ events }) =>
+        events.map((one) =>
+          event('history', one, one.kind, [one.reason, one.agent_status, one.user_state].filter((word) => word !== null).join(', ')),
+        ),
+    ),
+    read(
+      'audit',
+      () => api<{ rows: Audited[] }>(context, 'GET', `/v1/audit?since=${since}`),
+      ({ rows }) =>
+        rows.map((row) => event('audit', row, row.action, [row.target, row.result, row.reason].filter((word) => word !== null).join(', '))),
+    ),
+    read(
+      'gateway',
+      async () =>
+        sessionId === undefined
+          ? { observations: [] }
+          : gatewayApi<{ observations: Observed[] }>(context, `/v1/sessions/${sessionId}/observations`),
+      ({ observations }) => observations.map((one) => event('gateway', one, one.event, one.detail ?? '')),
+    ),
+    read(
+      'gateway',
+      () => gatewayApi<{ refusals: Refused[] }>(context, `/v1/tls-refusals?since=${since}`),
+      ({ refusals }) =>
+        refusals.map((one) =>
+          event('gateway', one, 'tls refused', [one.serial, one.san, one.authorization_error].filter((word) => word !== null).join(', ')),
+        ),
+    ),
+  ]);
+  return { clockOffsetMs, events: lists.flat() };
+};

@@ -1,0 +1,72 @@
+import { HttpError, request } from '../../drivers/http.ts';
+import type { Finding } from '../../preflight/types.ts';
+import { defineSystem } from '../define.ts';
+import type { System } from '../index.ts';
+
+/** The smallest system: one HTTP service behind one Toxiproxy link, no nodes. */
+const causes = ['tcp_refused', 'tcp_reset', 'timeout', 'bad_status'] as const;
+const limitMs = 1000;
+
+async function askService(url: string): Promise<Finding> {
+  try {
+    const { status } = await request({ url, timeoutMs: limitMs });
+    if (status === 200) return { status: 'pass', summary: 'the service answers 200' };
+    return failed('bad_status', `the service answers ${status}`);
+  } catch (error) {
+    const code = error instanceof HttpError ? error.code : 'UNKNOWN';
+    return failed(
+      code === 'ECONNREFUSED' ? 'tcp_refused' : code === 'ETIMEDOUT' ? 'timeout' : 'tcp_reset',
+      String((error as Error).message),
+    );
+  }
+}
+
+const failed = (cause: (typeof causes)[number], summary: string): Finding => ({
+  status: 'fail',
+  signal: 'service_unreachable',
+  cause,
+  blames: 'link:service',
+  summary,
+});
+
+export const oneHop: System = defineSystem({
+  name: 'one-hop',
+  flags: [{ name: 'url', kind: 'url', help: 'address of the service' }],
+  signals: { service_unreachable: { owner: 'you', next: 'look at the link to the service', within: () => 5, severity: 'P2', causes } },
+  causes: { tcp_refused: 'the port is closed', tcp_reset: 'the connection breaks', timeout: 'no answer in time', bad_status: 'not 200' },
+  resources: { 'link:service': 'the way to the service' },
+  hops: [
+    {
+      id: 'service',
+      order: 1,
+      title: 'the service answers 200',
+      section: 'service',
+      vantage: 'operator',
+      explainedBy: [],
+      after: [],
+      signals: ['service_unreachable'],
+      deadlineMs: () => limitMs + 500,
+      skip: () => null,
+      run: askService,
+    },
+  ],
+  open: ({ flags }) => String(flags.url),
+  policies: () => Promise.resolve({}),
+  environment: ({ flags }) => ({ profile: null, api_url: String(flags.url), terminal_url: null }),
+  conclude: () =>
+    Promise.resolve({
+      userState: null,
+      userAccess: null,
+      scope: null,
+      proof: null,
+      subject: { node_id: null, allocation_id: null, session_id: null },
+    }),
+  names: { nodes: [], parts: ['service'], links: ['service'] },
+  words: { history: [], page: [] },
+  argvFromProfile: (profile) => ['--url', profile.endpoints.service ?? ''],
+  repairs: {},
+  proofs: {},
+  invariants: {},
+  evidence: {},
+  history: null,
+});

@@ -1,0 +1,134 @@
+import { existsSync, globSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import * as allure from 'allure-js-commons';
+import { Status } from 'allure-js-commons';
+import type { RuntimeMessage } from 'allure-js-commons/sdk';
+import { getGlobalTestRuntime } from 'allure-js-commons/sdk/runtime';
+import { endingSignals } from './records/exit-codes.ts';
+import type { Profile } from './records/profile.ts';
+import type { RunRecord } from './records/run-record.ts';
+import type { Reason } from './records/verdict.ts';
+import { runScenario } from './run.ts';
+import { catalogue } from './scenarios/catalogue.ts';
+import { loadFiles, ScenarioMistakes } from './scenarios/load.ts';
+import { vocabulary } from './scenarios/words.ts';
+import { stackDir } from './stack/names.ts';
+import { loadProfile } from './stack/state.ts';
+import { absoluteProfile } from './stages/absolute-profile.ts';
+
+/** The vitest door to `runScenario`: one file, one test, its evidence handed to Allure. */
+const root = resolve(import.meta.dirname, '..');
+
+export async function runAsTest(file: string): Promise<void> {
+  const { scenarios, mistakes } = loadFiles([file], await vocabulary(), root);
+  const scenario = scenarios[0];
+  if (scenario === undefined || mistakes.length > 0) throw new ScenarioMistakes(mistakes);
+  const { record } = scenario;
+  // Without Allure's reporter there is nobody to tell, and it would complain about each call.
+  const allureListens = (globalThis as { allureTestRuntime?: unknown }).allureTestRuntime !== undefined;
+  if (allureListens) await label(record);
+  const run = await runScenario(scenario, { profile: profileOf(stackOfWorker()), options: { signal: stopped() } });
+  if (allureListens) await attach(run);
+  if (run.verdict !== 'pass') throw expectationError(run);
+}
+
+const profileOf = (stack: string): Profile => absoluteProfile(loadProfile(stack), stackDir(stack));
+
+/** Worker N owns stack N, so that two scenarios never meet on one platform. */
+function stackOfWorker(): string {
+  const stacks = (process.env.HOPDRILL_STACKS ?? process.env.HOPDRILL_STACK ?? 'default').split(',');
+  const worker = Number(process.env.VITEST_POOL_ID ?? 1);
+  return stacks[(worker - 1) % stacks.length] ?? 'default';
+}
+
+let stop: AbortController | undefined;
+
+/** A worker that is told to end undoes what it broke first; if it is not given the time, the dead-man does. */
+function stopped(): AbortSignal {
+  if (stop !== undefined) return stop.signal;
+  const controller = new AbortController();
+  for (const name of endingSignals) process.on(name, () => controller.abort(name));
+  stop = controller;
+  return controller.signal;
+}
+
+const severityOf = { P0: 'blocker', P1: 'critical', P2: 'normal', P3: 'minor' } as const;
+
+async function label(record: {
+  title: string;
+  why: string;
+  severity: keyof typeof severityOf;
+  system: string;
+  scenario: string;
+  source: string[];
+  tags: string[];
+}): Promise<void> {
+  await allure.epic(record.system);
+  await allure.feature(record.scenario.split('/')[0] ?? record.system);
+  await allure.story(record.title);
+  await allure.severity(severityOf[record.severity]);
+  await allure.description(record.why);
+  if (record.tags.length > 0) await allure.tags(...record.tags);
+  // A report is opened from disk, where a path of the repository leads nowhere: the entry itself goes along.
+  for (const id of record.source) {
+    await allure.label('catalogue', id);
+    await allure.attachment(`catalogue: ${id}`, JSON.stringify(catalogue().get(id) ?? null, null, 2), 'application/json');
+  }
+}
+
+async function attach(run: RunRecord): Promise<void> {
+  for (const stage of run.stages) await stageStep(Date.parse(run.started_at), stage);
+  for (const file of globSync('{*,evidence/*}', { cwd: run.dir }).sort()) {
+    const path = join(run.dir, file);
+    const type = typeOf(file);
+    if (type !== undefined && existsSync(path)) await allure.attachmentPath(basename(file), path, { contentType: type });
+  }
+}
+
+/** Allure's own `step` takes the time of its body; these are over already, so its two messages are sent with the times that were. */
+async function stageStep(startedMs: number, stage: RunRecord['stages'][number]): Promise<void> {
+  const runtime = getGlobalTestRuntime() as { sendMessage?(message: RuntimeMessage): PromiseLike<void> };
+  const start = Math.round(startedMs + stage.start_ms);
+  await runtime.sendMessage?.({ type: 'step_start', data: { name: stage.stage, start } });
+  const parameters = [
+    ...(stage.detail === '' ? [] : [{ name: 'what', value: stage.detail.slice(0, 500) }]),
+    { name: 'own', value: `${stage.own_ms} ms` },
+  ];
+  await runtime.sendMessage?.({ type: 'step_metadata', data: { parameters } });
+  const failed = stage.status === 'failed';
+  await runtime.sendMessage?.({
+    type: 'step_stop',
+    data: {
+      stop: Math.round(start + stage.duration_ms),
+      status: failed ? Status.BROKEN : Status.PASSED,
+      ...(failed && { statusDetails: { message: stage.detail } }),
+    },
+  });
+}
+
+function typeOf(file: string): string | undefined {
+  const types: Record<string, string> = {
+    json: 'application/json',
+    jsonl: 'text/plain',
+    txt: 'text/plain',
+    log: 'text/plain',
+    png: 'image/png',
+  };
+  return types[file.split('.').at(-1) ?? ''];
+}
+
+/** Its last frame is the line of the YAML that did not hold. */
+export function expectationError(run: RunRecord): Error {
+  const lines = run.reasons.map((reason) => `${reason.field}: expected ${reason.expected}, observed ${reason.observed}`);
+  const error = new Error(`${run.verdict}: ${lines.join('\n')}\nrun folder: ${run.dir}`);
+  // Allure calls an assertion that does not hold "failed", and everything else "broken".
+  error.name = run.verdict === 'fail' ? 'AssertionError' : 'ScenarioNotJudged';
+  error.stack = `${error.name}: ${error.message}\n    at ${run.scenario} (${frame(run.reasons, run.file)})`;
+  return error;
+}
+
+function frame(reasons: readonly Reason[], file: string): string {
+  const at = reasons.find((reason) => reason.at !== undefined)?.at ?? file;
+  const [path = file, line = '1', column = '1'] = at.split(':');
+  return `${resolve(root, path)}:${line}:${column}`;
+}
