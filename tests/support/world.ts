@@ -1,0 +1,252 @@
+// A person at the platform: docker exec, SSH and the public API. It knows nothing of faults, ledgers or scenarios.
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execa } from 'execa';
+import { type DriverCode, DriverError } from '../../harness/drivers/errors.ts';
+import { request } from '../../harness/drivers/http.ts';
+import { connectSsh } from '../../harness/drivers/ssh.ts';
+import { openTerminal, type Terminal, UpgradeRefused } from '../../harness/drivers/websocket.ts';
+import type { Profile } from '../../harness/records/profile.ts';
+import { loadProfile, profileFileOf } from '../../harness/stack/state.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: what the platform answers is asked field by field
+export type Json = any;
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+const keptOut: ReadonlySet<DriverCode> = new Set(['refused', 'unreachable', 'auth', 'timeout', 'lost'] as const);
+
+/** How a terminal attempt ended: the code of the structured error, or `ready`. */
+export interface Attempt {
+  readonly code: string;
+  readonly message: string;
+  readonly correlationId: string;
+  readonly sessionId: string | null;
+}
+
+export class World {
+  readonly profile: Profile;
+  readonly #dir: string;
+
+  constructor(stack = process.env.HOPDRILL_STACK) {
+    if (!stack) throw new Error('HOPDRILL_STACK names no stack; bring one up with `hopdrill up --stack NAME`');
+    this.profile = loadProfile(stack);
+    this.#dir = dirname(profileFileOf(stack));
+  }
+
+  secret(file: string | undefined): string {
+    if (!file) throw new Error('the profile names no such file');
+    return readFileSync(resolve(this.#dir, file), 'utf8').trim();
+  }
+
+  get #public() {
+    const known = this.profile.public;
+    if (!known) throw new Error('the profile has no public addresses');
+    return known;
+  }
+
+  get #ca(): string {
+    return this.secret(this.#public.caFile);
+  }
+
+  async call(method: string, url: string, token: string | null, body?: unknown, headers: Record<string, string> = {}) {
+    const answer = await request({
+      method,
+      url,
+      ca: this.#ca,
+      ...(this.#public.resolveAddress && { resolveAddress: this.#public.resolveAddress }),
+      headers: {
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      timeoutMs: 8000,
+    });
+    let json: Json = null;
+    try {
+      json = JSON.parse(answer.body);
+    } catch {
+      // nginx's own pages are no JSON
+    }
+    return { ...answer, json };
+  }
+
+  get operatorToken(): string {
+    return this.secret(this.profile.credentials.operatorTokenFile);
+  }
+  get userToken(): string {
+    return this.secret(this.profile.credentials.userTokenFile);
+  }
+
+  api(method: string, path: string, token: string | null = this.operatorToken, body?: unknown, headers?: Record<string, string>) {
+    return this.call(method, `${this.#public.apiBase}${path}`, token, body, headers);
+  }
+  terminalHost(method: string, path: string, token: string | null = null) {
+    return this.call(method, `${this.#public.terminalBase}${path}`, token);
+  }
+  async readModel(node: string): Promise<Json> {
+    return (await this.api('GET', `/v1/nodes/${node}`)).json;
+  }
+  async history(node: string, since: Date): Promise<Json[]> {
+    return (await this.api('GET', `/v1/nodes/${node}/history?since=${since.toISOString()}`)).json?.events ?? [];
+  }
+  allocationOf(node: string): string {
+    const known = this.profile.nodes[node];
+    if (!known) throw new Error(`no node ${node}`);
+    return known.allocation;
+  }
+  async userState(node: string): Promise<string> {
+    return (await this.api('GET', `/v1/allocations/${this.allocationOf(node)}`, this.userToken)).json?.user?.state ?? 'no answer';
+  }
+
+  container(name: string): string {
+    const node = this.profile.nodes[name];
+    if (node?.lifeline.kind === 'docker') return node.lifeline.container;
+    const part = this.profile.parts[name];
+    if (!part) throw new Error(`the profile has no part ${name}`);
+    return part.container;
+  }
+  async docker(...argv: string[]): Promise<Ran> {
+    const ran = await execa('docker', argv, { reject: false, timeout: 30_000, stdin: 'ignore' });
+    return { code: ran.exitCode ?? 255, out: ran.stdout, err: ran.stderr };
+  }
+  /** A line of shell inside a container, as root: what an operator would type. */
+  async inside(name: string, line: string): Promise<Ran> {
+    return this.docker('exec', '-u', '0', this.container(name), 'sh', '-c', line);
+  }
+  /** The same that has to succeed. */
+  async must(name: string, line: string): Promise<string> {
+    const ran = await this.inside(name, line);
+    if (ran.code !== 0) throw new Error(`${name}: \`${line}\` ended with ${ran.code}: ${ran.err || ran.out}`);
+    return ran.out;
+  }
+  /** 255 is for "did not let us in", as OpenSSH has it; a key that is missing on this side says nothing about the node. */
+  async ssh(node: string, line: string): Promise<Ran> {
+    const at = this.profile.nodes[node];
+    if (!at) throw new Error(`no node ${node}`);
+    const [keyFile, knownHostsFile] = [resolve(this.#dir, at.sshKeyFile), resolve(this.#dir, at.knownHostsFile)];
+    try {
+      const connection = await connectSsh({ host: at.sshHost, port: at.sshPort, user: at.sshUser, keyFile, knownHostsFile });
+      const ran = await connection.exec(['sh', '-c', line]).finally(() => connection.close());
+      return { code: ran.code ?? 255, out: ran.stdout, err: ran.stderr };
+    } catch (error) {
+      if (!(error instanceof DriverError) || !keptOut.has(error.code)) throw error;
+      return { code: 255, out: '', err: error.message };
+    }
+  }
+
+  async journal(node: string, since: Date): Promise<string> {
+    const epoch = (since.getTime() / 1000).toFixed(3);
+    return (await this.inside(node, `journalctl -u gpuaas-node-agent --since=@${epoch} -o cat --no-pager`)).out;
+  }
+  async systemdNotes(node: string, since: Date): Promise<string> {
+    const epoch = (since.getTime() / 1000).toFixed(3);
+    return (await this.inside(node, `journalctl _PID=1 -u gpuaas-node-agent --since=@${epoch} -o cat --no-pager`)).out;
+  }
+  async diagnostic(node: string): Promise<Json> {
+    const ran = await this.inside(node, 'cat /var/lib/gpuaas/diagnostics/current.json');
+    return ran.code === 0 ? JSON.parse(ran.out) : null;
+  }
+  async log(part: string, since: Date): Promise<string> {
+    const ran = await this.docker('logs', '--since', since.toISOString(), this.container(part));
+    return `${ran.out}\n${ran.err}`;
+  }
+
+  /** Opens a terminal as a user does; the caller closes it. */
+  async terminal(node: string): Promise<Terminal> {
+    const minted = await this.api('POST', `/v1/allocations/${this.allocationOf(node)}/terminal-token`, this.userToken);
+    if (minted.status !== 201)
+      throw new UpgradeRefused(minted.json?.error?.code ?? `mint ${minted.status}`, minted.status, minted.body, null);
+    return this.socket(`${this.#public.terminalBase}/ws/terminal`, ['gpuaas.terminal.v1', `token.${minted.json.token}`]);
+  }
+
+  /** A WebSocket at a public host, signed in at the edge. */
+  socket(url: string, protocols: readonly string[]): Promise<Terminal> {
+    return openTerminal({
+      url: url.replace(/^http/, 'ws'),
+      protocols,
+      cookie: `gpuaas_edge=${this.secret(this.profile.credentials.edgeCookieFile)}`,
+      ca: this.#ca,
+      ...(this.#public.resolveAddress && { resolveAddress: this.#public.resolveAddress }),
+      timeoutMs: 8000,
+    });
+  }
+
+  /** Tries a terminal and says how it ended. */
+  async tryTerminal(node: string): Promise<Attempt> {
+    const nothing = { message: '', correlationId: '', sessionId: null };
+    try {
+      const terminal = await this.terminal(node);
+      const end = await terminal.waitFor(
+        (frames) =>
+          frames
+            .filter((frame) => frame.kind === 'text')
+            .map((frame) => JSON.parse(frame.text))
+            .find((frame) => frame.type === 'ready' || frame.type === 'error'),
+        20_000,
+      );
+      await terminal.close();
+      const code = end.type === 'ready' ? 'ready' : [end.code, end.reason].filter(Boolean).join(':');
+      return { code, message: end.message ?? '', correlationId: end.correlation_id, sessionId: end.session_id ?? null };
+    } catch (error) {
+      if (!(error instanceof UpgradeRefused)) return { ...nothing, code: `no frame: ${String(error)}` };
+      let body: Json = null;
+      try {
+        body = JSON.parse(error.body);
+      } catch {
+        // an answer of the edge's own
+      }
+      return {
+        ...nothing,
+        code: body?.error?.code ?? `refused ${error.status ?? error.code ?? error.message}`,
+        correlationId: body?.error?.correlation_id ?? '',
+      };
+    }
+  }
+
+  async observations(sessionId: string): Promise<Json[]> {
+    return (await this.terminalHost('GET', `/v1/sessions/${sessionId}/observations`, this.operatorToken)).json?.observations ?? [];
+  }
+  async tlsRefusals(since: Date): Promise<Json[]> {
+    return (await this.terminalHost('GET', `/v1/tls-refusals?since=${since.toISOString()}`, this.operatorToken)).json?.refusals ?? [];
+  }
+
+  /** Heartbeat current, nothing classified, and a shell that answers, on both nodes. */
+  async green(): Promise<string | null> {
+    for (const node of Object.keys(this.profile.nodes)) {
+      const model = await this.readModel(node).catch(() => null);
+      if (model?.agent_status !== 'healthy') return `${node} is ${model?.agent_status ?? 'unanswered'} (${model?.recovery?.reason})`;
+      if (model.recovery.reason !== null) return `${node}: ${model.recovery.reason}`;
+      const attempt = await this.tryTerminal(node);
+      if (attempt.code !== 'ready') return `${node}: terminal ${attempt.code}`;
+    }
+    return null;
+  }
+
+  /** Asks until the answer is not null, undefined or false; says what it waited for when it gives up. */
+  async until<T>(what: string, seconds: number, ask: () => Promise<T | null | undefined | false>): Promise<T> {
+    const end = performance.now() + seconds * 1000;
+    for (;;) {
+      const answer = await ask();
+      if (answer) return answer;
+      if (performance.now() > end) throw new Error(`${what}: not within ${seconds} s`);
+      await sleep(200);
+    }
+  }
+  async untilGreen(seconds = 40): Promise<void> {
+    let last: string | null = 'never asked';
+    const isGreen = async () => {
+      last = await this.green().catch(String);
+      return last === null;
+    };
+    await this.until('green platform', seconds, isGreen).catch(() => {
+      throw new Error(`the platform is not green after ${seconds} s: ${last}`);
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { addressesOf, composeEnvironment, overlaps, slotCount, slotIsClear } from '../../harness/stack/addresses.ts';
+
+const slot = fc.integer({ min: 0, max: slotCount - 1 });
+const networksOf = (n: number) => {
+  const { core, field, front } = addressesOf(n);
+  return [core, field, front].map((prefix) => `${prefix}.0/24`);
+};
+
+test('two slots share neither network nor port', () => {
+  fc.assert(
+    fc.property(slot, slot, (a, b) => {
+      fc.pre(a !== b);
+      expect(networksOf(a).some((one) => networksOf(b).some((other) => overlaps(one, other)))).toBe(false);
+      const ports = new Set(Object.values(addressesOf(a).ports));
+      expect(Object.values(addressesOf(b).ports).filter((port) => ports.has(port))).toEqual([]);
+    }),
+  );
+});
+
+test('every slot lies in 198.18.0.0/15 and below the ephemeral ports', () => {
+  fc.assert(
+    fc.property(slot, (n) => {
+      expect(networksOf(n).every((network) => overlaps(network, '198.18.0.0/15'))).toBe(true);
+      expect(Math.max(...Object.values(addressesOf(n).ports))).toBeLessThan(32_768);
+    }),
+  );
+});
+
+test.each([
+  ['198.18.0.0/24', '198.18.0.0/24', true],
+  ['198.18.0.0/24', '198.18.0.128/25', true],
+  ['198.18.4.0/22', '198.18.6.0/24', true],
+  ['198.18.1.0/24', '198.18.2.0/24', false],
+  ['172.17.0.0/16', '198.18.0.0/24', false],
+  ['fd00::/64', '198.18.0.0/24', false],
+])('%s and %s overlap: %s', (one, other, expected) => {
+  expect(overlaps(one, other)).toBe(expected);
+  expect(overlaps(other, one)).toBe(expected);
+});
+
+test('a network left over from a dead stack keeps its slot taken', () => {
+  expect(slotIsClear(addressesOf(3), ['172.17.0.0/16'])).toBe(true);
+  expect(slotIsClear(addressesOf(3), networksOf(3).slice(1, 2))).toBe(false);
+});
+
+test('slot 0 is what plain compose uses', async () => {
+  const { readFile } = await import('node:fs/promises');
+  const text = await readFile(new URL('../../docker-compose.chaos.yml', import.meta.url), 'utf8');
+  const environment = composeEnvironment('default', 'fast', addressesOf(0));
+  for (const [name, value] of Object.entries(environment)) {
+    const defaults = [...text.matchAll(new RegExp(`\\$\\{${name}:-([^}]*)\\}`, 'g'))].map((match) => match[1]);
+    expect(new Set(defaults), name).toEqual(new Set([value]));
+  }
+});

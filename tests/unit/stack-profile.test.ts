@@ -1,0 +1,61 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addressesOf } from '../../harness/stack/addresses.ts';
+import { devicesOf } from '../../harness/stack/loops.ts';
+import { isStackName, stackDir } from '../../harness/stack/names.ts';
+import { profileOf, writeProfile } from '../../harness/stack/profile-file.ts';
+import { listStacks, loadProfile, readState, writeState } from '../../harness/stack/state.ts';
+
+const before = process.env.XDG_STATE_HOME;
+const home = mkdtempSync(join(tmpdir(), 'stack-test-'));
+beforeAll(() => {
+  process.env.XDG_STATE_HOME = home;
+});
+afterAll(() => {
+  if (before === undefined) delete process.env.XDG_STATE_HOME;
+  else process.env.XDG_STATE_HOME = before;
+  rmSync(home, { recursive: true, force: true });
+});
+
+const facts = {
+  stack: 'one',
+  addresses: addressesOf(2),
+  environment: 'fast',
+  browser: false,
+  policies: { 'node.poll_window_seconds': 1.5 },
+};
+const state = { stack: 'one', slot: 2, profile: 'fast', browser: false, phase: 'up', pid: 1, startedAt: 'now', images: {} } as const;
+
+test.each(['default', 'test-123', 'a'])('%s is a name for a stack', (name) => expect(isStackName(name)).toBe(true));
+test.each(['', '1a', '../up', 'A', 'a_b', 'a b', `a${'b'.repeat(31)}`])('%j is none', (name) => {
+  expect(isStackName(name)).toBe(false);
+  expect(() => stackDir(name)).toThrow('not a stack name');
+});
+
+test('what is written is read back, and the stack is listed', () => {
+  expect(listStacks()).toEqual([]);
+  writeState(state);
+  writeProfile(facts);
+  expect(readState('one')).toEqual(state);
+  expect(listStacks().map(({ stack, edgePort }) => [stack, edgePort])).toEqual([['one', 21_064]]);
+  expect(loadProfile('one')).toEqual(profileOf(facts));
+});
+
+test('half a state file is no state', () => {
+  mkdirSync(stackDir('half'), { recursive: true });
+  writeFileSync(join(stackDir('half'), 'stack.json'), '{"stack":');
+  expect(readState('half')).toBeNull();
+});
+
+test('the writers of the database come by the link', () => {
+  expect(profileOf(facts).database?.writers.map((writer) => writer.address)).toEqual(['198.18.8.20', '198.18.8.20']);
+});
+
+test('a loop device is known by the inode of its disk', () => {
+  const listing = '/dev/loop1 992180 254:0\n/dev/loop0  992056 254:0\n/dev/loop7 992180 8:1\n';
+  expect(devicesOf([{ dev: 65_024n, ino: 992_180n }], listing)).toEqual(['/dev/loop1']);
+  expect(devicesOf([], listing)).toEqual([]);
+  expect(devicesOf([{ dev: 65_024n, ino: 1n }], '')).toEqual([]);
+});
