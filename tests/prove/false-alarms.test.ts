@@ -37,11 +37,16 @@ async function series(node: string): Promise<Taken> {
   const profile = profileFileOf(world.profile.stack);
   const argv = argvFor(profile, node);
   const taken: Taken = { reports: [], bad: [], renewed: false, terminal: '' };
-  const meanwhile: Promise<void>[] = [];
+  const meanwhile: Promise<unknown>[] = [];
+  /** What fails here fails the test in the end, when all have been asked. */
+  const alongside = (work: Promise<unknown>): void => {
+    work.catch(() => {});
+    meanwhile.push(work);
+  };
   const before = await serial(node);
   for (let turn = 0; turn < perNode; turn += 1) {
-    if (turn === Math.floor(perNode * 0.3)) meanwhile.push(world.must(node, 'gpuaas-node-bootstrap renew').then(() => {}));
-    if (turn === Math.floor(perNode * 0.5)) meanwhile.push(openTerminal(node, taken));
+    if (turn === Math.floor(perNode * 0.3)) alongside(world.must(node, 'gpuaas-node-bootstrap renew'));
+    if (turn === Math.floor(perNode * 0.5)) alongside(openTerminal(node, taken));
     const started = new Date().toISOString();
     const report =
       turn % asProcess === asProcess - 1 ? (await asCommand(['--profile', profile, '--node-id', node])).report : await preflight(argv);
