@@ -1,10 +1,11 @@
 // The node's pair on disk, when more than one process replaces it: the agent by itself, and a command of the operator.
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { execa } from 'execa';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { claim } from '../../fixtures/gpuaas/node-agent/claim.ts';
 import { makeCertificateRequest } from '../../fixtures/gpuaas/node-agent/csr.ts';
 import { checkIdentity, makeRoom } from '../../fixtures/gpuaas/node-agent/identity.ts';
@@ -72,15 +73,34 @@ test('while one has the right to, another is told so, and may when it was given 
   expect(check().identity?.cert).toBe(given(2).cert);
 });
 
+const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+const beganAt = (pid: number | string): string => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[19]!;
+
 test.each([
-  ['a process that is gone', '4194305.1'],
-  ['another process with its number', `${process.pid}.1`],
+  ['a process that is gone', `4194305.1.${boot}`],
+  ['another process with its number', `${process.pid}.1.${boot}`],
+  ['one before the reboot', `${process.pid}.${beganAt(process.pid)}.00000000-0000-4000-8000-000000000000`],
 ])('the claim of %s is void', (_whose, text) => {
   symlinkSync(text, at('key.pem.claim'));
   const giveBack = claim(at('key.pem.claim'));
   expect(claim(at('key.pem.claim'))).toBeNull();
   giveBack?.();
-  expect(claim(at('key.pem.claim'))).not.toBeNull();
+  expect(readdirSync(folder)).not.toContain('key.pem.claim');
+});
+
+test('the claim of a process that nobody has buried yet is void', async () => {
+  // The child ends at once; its parent has become a program that never asks after it.
+  const parent = spawn('sh', ['-c', 'true & exec sleep 30']);
+  const child = await vi.waitFor(() => {
+    const pid = readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, 'utf8').trim();
+    expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
+    return pid;
+  });
+  symlinkSync(`${child}.${beganAt(child)}.${boot}`, at('key.pem.claim'));
+  const giveBack = claim(at('key.pem.claim'));
+  expect(giveBack).not.toBeNull();
+  giveBack?.();
+  parent.kill('SIGKILL');
 });
 
 test('between the two renames the new pair is used, and finished only when nobody is at it', () => {
