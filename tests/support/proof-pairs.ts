@@ -4,7 +4,7 @@ import type { Judged } from '../../harness/preflight/attribution.ts';
 import type { Scenario } from '../../harness/records/scenario.ts';
 import { conflictOf, type NamedFault } from '../../harness/scenarios/conflicts.ts';
 import { hops } from '../../harness/systems/gpuaas/hops/index.ts';
-import { nodeAgent, type Picture, type Said, type Situation, terminal } from '../unit/data/replay.ts';
+import { needsData, nodeAgent, type Picture, type Said, type Situation, terminal } from '../unit/data/replay.ts';
 
 export interface Pair {
   readonly name: string;
@@ -52,16 +52,6 @@ export function situationOf(scenario: Scenario): Situation {
   if (found === undefined) throw new Error(`${scenario.record.scenario} acts out no situation of the table`);
   return found;
 }
-
-/** Without its data a hop says nothing, whatever else is broken behind it. */
-const needsData = new Set([
-  'allocation_binding',
-  'node_task_roundtrip',
-  'browser_terminal_ws',
-  'terminal_open_task',
-  'gateway_node_stream',
-  'workload_terminal_startup_failure',
-]);
 
 /** Asked on the node, over SSH. Nothing is known of them without it, only that a current heartbeat has found its way. */
 const askedOnNode = ['node_readiness', 'node_runtime_api_reachability', 'node_recovery_status', 'node_terminal_reachability'];

@@ -1,5 +1,6 @@
-// As a process of its own: `node replace-identity.ts <folder> <first> <count>` puts pairs in place, one after the other, whenever it is free to.
-import { readFileSync } from 'node:fs';
+// As a process of its own: `node replace-identity.ts <folder> <first> <count>` puts pairs in place, one after the other and round
+// and round, whenever it is free to, until there is a file `enough`.
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BUSY, makeRoom } from '../../fixtures/gpuaas/node-agent/identity.ts';
@@ -21,4 +22,4 @@ async function place(turn: number): Promise<void> {
   }
 }
 
-for (let turn = 0; turn < Number(count); turn += 1) await place(turn);
+for (let turn = 0; !existsSync(join(folder, 'enough')); turn += 1) await place(turn % Number(count));

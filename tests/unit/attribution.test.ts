@@ -7,7 +7,7 @@ import { resources } from '../../harness/systems/gpuaas/causes.ts';
 import { hops } from '../../harness/systems/gpuaas/hops/index.ts';
 import { signals } from '../../harness/systems/gpuaas/signals.ts';
 import { leadsTo } from '../support/proof-pairs.ts';
-import { type Failing, nodeAgent, type Picture, type Said, type Situation, terminal } from './data/replay.ts';
+import { type Failing, needsData, nodeAgent, type Picture, type Said, type Situation, terminal } from './data/replay.ts';
 
 const all = [...nodeAgent, ...terminal];
 const nameOf = ({ id, variant }: Situation) => (variant ? `${id} (${variant})` : id);
@@ -77,15 +77,6 @@ describe('the 38 situations', () => {
 });
 
 describe('two faults at once', () => {
-  /** Without its data a hop says nothing, whatever else is broken behind it. */
-  const needsData = new Set([
-    'allocation_binding',
-    'node_task_roundtrip',
-    'browser_terminal_ws',
-    'terminal_open_task',
-    'gateway_node_stream',
-    'workload_terminal_startup_failure',
-  ]);
   const merge = (a: Picture, b: Picture, hopOfB: string): Picture => {
     const merged: Record<string, Said> = { ...a };
     for (const [id, said] of Object.entries(b)) {

@@ -3,6 +3,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AgentBench, until } from './fixtures-agent-setup.ts';
 
+/** A terminal for a user that the node does not have. */
+const openFor = (session_id: string) => ({
+  session_id,
+  allocation_id: 'alloc-1',
+  username: 'nobody-here',
+  stream_token: 'x'.repeat(20),
+  cols: 80,
+  rows: 24,
+});
+
 let bench: AgentBench;
 beforeEach(async () => {
   bench = await AgentBench.make();
@@ -113,30 +123,14 @@ describe('tasks', () => {
 
   test('a stream that the gateway refuses fails the task with the code', async () => {
     bench.start();
-    const params = {
-      session_id: 'late-1',
-      allocation_id: 'alloc-1',
-      username: 'nobody-here',
-      stream_token: 'x'.repeat(20),
-      cols: 80,
-      rows: 24,
-    };
-    const [result] = await only(bench.platform.addTask('node-1', 'terminal.open', params));
+    const [result] = await only(bench.platform.addTask('node-1', 'terminal.open', openFor('late-1')));
     expect(result).toMatchObject({ status: 'failed', error: 'stream_failed:node_stream_late' });
     expect(bench.record().history.at(-1)).toMatchObject({ reason: 'terminal_stream_failed', phase: 'http' });
   });
 
   test('a stream without its user fails after it was connected', async () => {
     bench.start();
-    const params = {
-      session_id: 's-1',
-      allocation_id: 'alloc-1',
-      username: 'nobody-here',
-      stream_token: 'x'.repeat(20),
-      cols: 80,
-      rows: 24,
-    };
-    const [result] = await only(bench.platform.addTask('node-1', 'terminal.open', params));
+    const [result] = await only(bench.platform.addTask('node-1', 'terminal.open', openFor('s-1')));
     expect(result).toMatchObject({ status: 'failed', error: 'pty_failed:user_missing' });
     expect(bench.platform.streams.has('s-1')).toBe(true);
   });

@@ -239,3 +239,13 @@ export const terminal: readonly Situation[] = [
     ...noSession,
   }),
 ];
+
+/** Without its data a hop says nothing, whatever else is broken behind it. */
+export const needsData = new Set([
+  'allocation_binding',
+  'node_task_roundtrip',
+  'browser_terminal_ws',
+  'terminal_open_task',
+  'gateway_node_stream',
+  'workload_terminal_startup_failure',
+]);
