@@ -47,11 +47,10 @@ test('function, flags and --profile give the same report', async () => {
 });
 
 test('probes run side by side', async () => {
-  const { hops, duration_ms } = await preflight(argv);
-  const together = hops.reduce((sum, hop) => sum + hop.duration_ms, 0);
-  expect(together).toBeGreaterThan(2 * duration_ms);
-  const first = hops.filter((hop) => hop.status === 'pass' && hop.started_ms < 0.5 * duration_ms);
-  expect(first.length).toBeGreaterThan(9);
+  const { hops } = await preflight(argv);
+  // At one moment, whatever the pace: one slow probe may take most of the whole time by itself.
+  const underWay = hops.map(({ started_ms: at }) => hops.filter((hop) => hop.started_ms <= at && at < hop.started_ms + hop.duration_ms));
+  expect(Math.max(...underWay.map((those) => those.length))).toBeGreaterThan(9);
 });
 
 test('the table has the sections of the runbook and the result', async () => {
