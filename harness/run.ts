@@ -24,14 +24,21 @@ import { writeReport } from './stages/write-report.ts';
 export async function runScenario(scenario: Scenario, input: RunInput): Promise<RunRecord> {
   const run = await openRun(scenario, input);
   const { clock, deps } = run;
-  if (run.refusals.length > 0) return writeReport(run, refused(scenario, run.refusals, run.leftovers));
+  if (run.refusals.length > 0)
+    return writeReport(run, refused(scenario, run.refusals, run.leftovers));
   const found = emptyFindings();
   try {
     await breakIt(run.breaker(), clock, deps, input, found);
   } catch (error) {
     found.judged = {
       verdict: 'inconclusive',
-      reasons: [{ field: clock.stages.at(-1)?.stage ?? 'run', expected: 'to its end', observed: messageOf(error) }],
+      reasons: [
+        {
+          field: clock.stages.at(-1)?.stage ?? 'run',
+          expected: 'to its end',
+          observed: messageOf(error),
+        },
+      ],
     };
   }
   try {
@@ -45,7 +52,9 @@ export async function runScenario(scenario: Scenario, input: RunInput): Promise<
   return writeReport(run, found);
 }
 
-/** Left as it is for somebody to look at; whatever goes wrong with that, what is broken is put back. */
+/**
+ * Left as it is for somebody to look at; whatever goes wrong with that, what is broken is put back.
+ */
 async function held({ deps, folder }: Run, { options }: RunInput): Promise<void> {
   if (options?.hold === undefined) return;
   const over = options.hold(folder.dir);
@@ -55,7 +64,13 @@ async function held({ deps, folder }: Run, { options }: RunInput): Promise<void>
   } catch {}
 }
 
-async function breakIt(breaker: Breaker, clock: StageClock, deps: StageDeps, input: RunInput, found: RunFindings): Promise<void> {
+async function breakIt(
+  breaker: Breaker,
+  clock: StageClock,
+  deps: StageDeps,
+  input: RunInput,
+  found: RunFindings,
+): Promise<void> {
   const { budgets } = deps.plan;
   const { withoutInjection = false, forgeEffect = false } = input.options ?? {};
   const before = await clock.stage(
@@ -70,7 +85,10 @@ async function breakIt(breaker: Breaker, clock: StageClock, deps: StageDeps, inp
     (first) => first.detail,
   );
   if (!before.green) {
-    found.judged = { verdict: 'inconclusive', reasons: [{ field: 'baseline', expected: 'healthy', observed: before.detail }] };
+    found.judged = {
+      verdict: 'inconclusive',
+      reasons: [{ field: 'baseline', expected: 'healthy', observed: before.detail }],
+    };
     return;
   }
   await clock.stage('inject', null, async () => {
@@ -85,8 +103,11 @@ async function breakIt(breaker: Breaker, clock: StageClock, deps: StageDeps, inp
     'effect',
     budgets.effect_ms,
     async () => {
-      if (forgeEffect) return deps.plan.faults.map((fault) => ({ name: fault.fault, ok: true, detail: 'forged' }));
-      return watched(found, () => effect(deps, breaker.isActive, withoutInjection ? 0 : budgets.effect_ms));
+      if (forgeEffect)
+        return deps.plan.faults.map((fault) => ({ name: fault.fault, ok: true, detail: 'forged' }));
+      return watched(found, () =>
+        effect(deps, breaker.isActive, withoutInjection ? 0 : budgets.effect_ms),
+      );
     },
     checkWords,
   );
@@ -96,7 +117,8 @@ async function breakIt(breaker: Breaker, clock: StageClock, deps: StageDeps, inp
       budgets.detect_ms,
       async () => {
         const seen = await watched(found, () => observe(deps));
-        const still = forgeEffect || deps.signal.aborted ? true : await stillActive(deps, breaker.isActive);
+        const still =
+          forgeEffect || deps.signal.aborted ? true : await stillActive(deps, breaker.isActive);
         found.invariants = (await found.watch?.check('fault')) ?? [];
         return { ...seen, observation: { ...seen.observation, still_active: still } };
       },
@@ -116,11 +138,18 @@ async function breakIt(breaker: Breaker, clock: StageClock, deps: StageDeps, inp
     null,
     () => evidence(deps, found.report, found.observation?.user ?? null),
     (collected) =>
-      collected.flatMap((one) => (one.ok === true ? [] : [`${one.name}: ${one.detail}`])).join('; ') || `${collected.length} sources`,
+      collected
+        .flatMap((one) => (one.ok === true ? [] : [`${one.name}: ${one.detail}`]))
+        .join('; ') || `${collected.length} sources`,
   );
 }
 
-async function putBack(breaker: Breaker, clock: StageClock, deps: StageDeps, found: RunFindings): Promise<void> {
+async function putBack(
+  breaker: Breaker,
+  clock: StageClock,
+  deps: StageDeps,
+  found: RunFindings,
+): Promise<void> {
   const { budgets } = deps.plan;
   if (found.prepared) {
     const repairs = async (): Promise<Check[]> => {
@@ -162,10 +191,16 @@ async function putBack(breaker: Breaker, clock: StageClock, deps: StageDeps, fou
 }
 
 /** Must-nots that are states are asked meanwhile. */
-const watched = <T>({ watch }: RunFindings, work: () => Promise<T>): Promise<T> => (watch === undefined ? work() : watch.during(work));
+const watched = <T>({ watch }: RunFindings, work: () => Promise<T>): Promise<T> =>
+  watch === undefined ? work() : watch.during(work);
 
-/** A run folder that cannot be written, on a full disk of ours, is no reason to leave a fault in. */
-async function writtenDownOrNot<T>(work: () => Promise<T>, stage: (once: () => Promise<T>) => Promise<T>): Promise<T> {
+/**
+ * A run folder that cannot be written, on a full disk of ours, is no reason to leave a fault in.
+ */
+async function writtenDownOrNot<T>(
+  work: () => Promise<T>,
+  stage: (once: () => Promise<T>) => Promise<T>,
+): Promise<T> {
   let done: Promise<T> | undefined;
   const once = (): Promise<T> => (done ??= work());
   return stage(once).catch(once);
@@ -173,16 +208,24 @@ async function writtenDownOrNot<T>(work: () => Promise<T>, stage: (once: () => P
 
 function checkWords(checks: readonly Check[]): string {
   return checks
-    .map((check) => `${check.name}: ${check.ok === true ? 'yes' : check.ok === false ? 'no' : 'unknown'} (${check.detail})`)
+    .map(
+      (check) =>
+        `${check.name}: ${check.ok === true ? 'yes' : check.ok === false ? 'no' : 'unknown'} (${check.detail})`,
+    )
     .join('; ');
 }
 
 function observedWords({ judged, user }: Observation): string {
   const unseen = user?.page_unseen ?? null;
-  return [judged === null ? 'nothing classified' : wordsOf(judged), ...(unseen === null ? [] : [unseenWords(unseen)])].join('; ');
+  return [
+    judged === null ? 'nothing classified' : wordsOf(judged),
+    ...(unseen === null ? [] : [unseenWords(unseen)]),
+  ].join('; ');
 }
 
 function auditWords({ audit }: RunFindings): string {
   if (audit === null) return 'not audited';
-  return audit.problem ?? (audit.edits.length === 0 ? 'only the platform wrote' : audit.edits.join('; '));
+  return (
+    audit.problem ?? (audit.edits.length === 0 ? 'only the platform wrote' : audit.edits.join('; '))
+  );
 }

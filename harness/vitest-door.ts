@@ -25,9 +25,13 @@ export async function runAsTest(file: string): Promise<void> {
   if (scenario === undefined || mistakes.length > 0) throw new ScenarioMistakes(mistakes);
   const { record } = scenario;
   // Without Allure's reporter there is nobody to tell, and it would complain about each call.
-  const allureListens = (globalThis as { allureTestRuntime?: unknown }).allureTestRuntime !== undefined;
+  const allureListens =
+    (globalThis as { allureTestRuntime?: unknown }).allureTestRuntime !== undefined;
   if (allureListens) await label(record);
-  const run = await runScenario(scenario, { profile: profileOf(stackOfWorker()), options: { signal: stopped() } });
+  const run = await runScenario(scenario, {
+    profile: profileOf(stackOfWorker()),
+    options: { signal: stopped() },
+  });
   if (allureListens) await attach(run);
   if (run.verdict !== 'pass') throw expectationError(run);
 }
@@ -36,14 +40,19 @@ const profileOf = (stack: string): Profile => absoluteProfile(loadProfile(stack)
 
 /** Worker N owns stack N, so that two scenarios never meet on one platform. */
 function stackOfWorker(): string {
-  const stacks = (process.env.HOPDRILL_STACKS ?? process.env.HOPDRILL_STACK ?? 'default').split(',');
+  const stacks = (process.env.HOPDRILL_STACKS ?? process.env.HOPDRILL_STACK ?? 'default').split(
+    ',',
+  );
   const worker = Number(process.env.VITEST_POOL_ID ?? 1);
   return stacks[(worker - 1) % stacks.length] ?? 'default';
 }
 
 let stop: AbortController | undefined;
 
-/** A worker that is told to end undoes what it broke first; if it is not given the time, the dead-man does. */
+/**
+ * A worker that is told to end undoes what it broke first; if it is not given the time, the
+ * dead-man does.
+ */
 function stopped(): AbortSignal {
   if (stop !== undefined) return stop.signal;
   const controller = new AbortController();
@@ -69,10 +78,15 @@ async function label(record: {
   await allure.severity(severityOf[record.severity]);
   await allure.description(record.why);
   if (record.tags.length > 0) await allure.tags(...record.tags);
-  // A report is opened from disk, where a path of the repository leads nowhere: the entry itself goes along.
+  // A report is opened from disk, where a path of the repository leads nowhere: the entry itself
+  // goes along.
   for (const id of record.source) {
     await allure.label('catalogue', id);
-    await allure.attachment(`catalogue: ${id}`, JSON.stringify(catalogue().get(id) ?? null, null, 2), 'application/json');
+    await allure.attachment(
+      `catalogue: ${id}`,
+      JSON.stringify(catalogue().get(id) ?? null, null, 2),
+      'application/json',
+    );
   }
 }
 
@@ -81,13 +95,19 @@ async function attach(run: RunRecord): Promise<void> {
   for (const file of globSync('{*,evidence/*}', { cwd: run.dir }).sort()) {
     const path = join(run.dir, file);
     const type = typeOf(file);
-    if (type !== undefined && existsSync(path)) await allure.attachmentPath(basename(file), path, { contentType: type });
+    if (type !== undefined && existsSync(path))
+      await allure.attachmentPath(basename(file), path, { contentType: type });
   }
 }
 
-/** Allure's own `step` takes the time of its body; these are over already, so its two messages are sent with the times that were. */
+/**
+ * Allure's own `step` takes the time of its body; these are over already, so its two messages are
+ * sent with the times that were.
+ */
 async function stageStep(startedMs: number, stage: RunRecord['stages'][number]): Promise<void> {
-  const runtime = getGlobalTestRuntime() as { sendMessage?(message: RuntimeMessage): PromiseLike<void> };
+  const runtime = getGlobalTestRuntime() as {
+    sendMessage?(message: RuntimeMessage): PromiseLike<void>;
+  };
   const start = Math.round(startedMs + stage.start_ms);
   await runtime.sendMessage?.({ type: 'step_start', data: { name: stage.stage, start } });
   const parameters = [
@@ -119,7 +139,9 @@ function typeOf(file: string): string | undefined {
 
 /** Its last frame is the line of the YAML that did not hold. */
 export function expectationError(run: RunRecord): Error {
-  const lines = run.reasons.map((reason) => `${reason.field}: expected ${reason.expected}, observed ${reason.observed}`);
+  const lines = run.reasons.map(
+    (reason) => `${reason.field}: expected ${reason.expected}, observed ${reason.observed}`,
+  );
   const error = new Error(`${run.verdict}: ${lines.join('\n')}\nrun folder: ${run.dir}`);
   // Allure calls an assertion that does not hold "failed", and everything else "broken".
   error.name = run.verdict === 'fail' ? 'AssertionError' : 'ScenarioNotJudged';

@@ -2,7 +2,10 @@ import { relative, resolve } from 'node:path';
 import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { readSource } from './scenarios/source.ts';
 
-/** Makes every scenario file a vitest test: file filters, `-t`, sharding, reporters and Allure come from vitest. */
+/**
+ * Makes every scenario file a vitest test: file filters, `-t`, sharding, reporters and Allure come
+ * from vitest.
+ */
 const root = resolve(import.meta.dirname, '..');
 const isScenario = (id: string): boolean => /\/scenarios\/.*\.yaml$/.test(id);
 
@@ -37,13 +40,18 @@ test(${JSON.stringify(title)}, () => runAsTest(${JSON.stringify(file)}));
 
 /** One worker owns one stack; nothing is isolated, because the modules hold no state of a run. */
 export function scenarioProject(): TestProjectInlineConfiguration {
-  const stacks = (process.env.HOPDRILL_STACKS ?? process.env.HOPDRILL_STACK ?? '').split(',').filter((name) => name !== '');
+  const stacks = (process.env.HOPDRILL_STACKS ?? process.env.HOPDRILL_STACK ?? '')
+    .split(',')
+    .filter((name) => name !== '');
   return {
     plugins: [scenarioTests()],
     test: {
       name: 'scenarios',
       include: ['scenarios/**/*.yaml'],
-      exclude: ['scenarios/canaries/**', ...(process.env.HOPDRILL_ONE_HOP === '1' ? [] : ['scenarios/one-hop/**'])],
+      exclude: [
+        'scenarios/canaries/**',
+        ...(process.env.HOPDRILL_ONE_HOP === '1' ? [] : ['scenarios/one-hop/**']),
+      ],
       isolate: false,
       pool: 'forks',
       maxWorkers: Math.max(1, stacks.length),

@@ -1,10 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import type { RunRecord } from '../harness/records/run-record.ts';
 import type { FolderRead } from './records.ts';
 
-/** Allure results from run folders: for those of killed runs, which left no result of vitest's, and for `report --allure`. */
+/**
+ * Allure results from run folders: for those of killed runs, which left no result of vitest's, and
+ * for `report --allure`.
+ */
 export function appendKilled(results: string, folders: readonly FolderRead[]): void {
   writeResults(
     results,
@@ -16,11 +26,19 @@ export function writeResults(results: string, folders: readonly FolderRead[]): v
   if (folders.length > 0) mkdirSync(results, { recursive: true });
   for (const folder of folders) {
     const uuid = randomUUID();
-    writeFileSync(join(results, `${uuid}-result.json`), JSON.stringify(resultOf(uuid, results, folder)));
+    writeFileSync(
+      join(results, `${uuid}-result.json`),
+      JSON.stringify(resultOf(uuid, results, folder)),
+    );
   }
 }
 
-const severities: Readonly<Record<string, string>> = { P0: 'blocker', P1: 'critical', P2: 'normal', P3: 'minor' };
+const severities: Readonly<Record<string, string>> = {
+  P0: 'blocker',
+  P1: 'critical',
+  P2: 'normal',
+  P3: 'minor',
+};
 
 /** What a scenario says of itself; a killed run has written it down, too. */
 interface Said {
@@ -36,7 +54,8 @@ function resultOf(uuid: string, results: string, folder: FolderRead): object {
   const said: Said = folder.record ?? saidIn(folder.dir);
   const [feature = folder.scenario] = folder.scenario.split('/');
   const steps = stepsOf(folder);
-  const label = (name: string, value: string | undefined) => (value === undefined ? [] : [{ name, value }]);
+  const label = (name: string, value: string | undefined) =>
+    value === undefined ? [] : [{ name, value }];
   return {
     uuid,
     historyId: folder.scenario,
@@ -60,13 +79,26 @@ function resultOf(uuid: string, results: string, folder: FolderRead): object {
   };
 }
 
-function outcomeOf({ dir, last, record }: FolderRead): { status: string; statusDetails?: { message: string } } {
+function outcomeOf({ dir, last, record }: FolderRead): {
+  status: string;
+  statusDetails?: { message: string };
+} {
   if (record?.verdict === 'pass') return { status: 'passed' };
   if (record === null)
-    return { status: 'broken', statusDetails: { message: `killed: no verdict; ended in ${last ?? 'nothing'}; run folder ${dir}` } };
-  if (record.interrupted !== null) return { status: 'broken', statusDetails: { message: `interrupted, and undone; run folder ${dir}` } };
+    return {
+      status: 'broken',
+      statusDetails: {
+        message: `killed: no verdict; ended in ${last ?? 'nothing'}; run folder ${dir}`,
+      },
+    };
+  if (record.interrupted !== null)
+    return {
+      status: 'broken',
+      statusDetails: { message: `interrupted, and undone; run folder ${dir}` },
+    };
   const lines = record.reasons.map(
-    (reason) => `${reason.at ?? record.file} ${reason.field}: expected ${reason.expected}, observed ${reason.observed}`,
+    (reason) =>
+      `${reason.at ?? record.file} ${reason.field}: expected ${reason.expected}, observed ${reason.observed}`,
   );
   return {
     status: record.verdict === 'fail' ? 'failed' : 'broken',
@@ -76,7 +108,8 @@ function outcomeOf({ dir, last, record }: FolderRead): { status: string; statusD
 
 function saidIn(dir: string): Said {
   try {
-    return (JSON.parse(readFileSync(join(dir, 'scenario.json'), 'utf8')) as { record: Said }).record;
+    return (JSON.parse(readFileSync(join(dir, 'scenario.json'), 'utf8')) as { record: Said })
+      .record;
   } catch {
     return {};
   }
@@ -93,17 +126,30 @@ interface Step {
 }
 
 function stepsOf({ dir, record }: FolderRead): Step[] {
-  if (record !== null) return record.stages.map((stage) => stepOf(Date.parse(record.started_at) + stage.start_ms, stage));
+  if (record !== null)
+    return record.stages.map((stage) =>
+      stepOf(Date.parse(record.started_at) + stage.start_ms, stage),
+    );
   return eventsOf(dir).flatMap(({ at, stage, status, duration_ms, detail }) =>
     stage === undefined || status === undefined || status === 'start'
       ? []
-      : [stepOf(Date.parse(at) - (duration_ms ?? 0), { stage, status, duration_ms: duration_ms ?? 0, detail: detail ?? '' })],
+      : [
+          stepOf(Date.parse(at) - (duration_ms ?? 0), {
+            stage,
+            status,
+            duration_ms: duration_ms ?? 0,
+            detail: detail ?? '',
+          }),
+        ],
   );
 }
 
 function stepOf(
   start: number,
-  stage: Pick<RunRecord['stages'][number], 'duration_ms' | 'detail'> & { stage: string; status: string },
+  stage: Pick<RunRecord['stages'][number], 'duration_ms' | 'detail'> & {
+    stage: string;
+    status: string;
+  },
 ): Step {
   return {
     name: stage.stage,
@@ -148,7 +194,10 @@ const types: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 
-function attachmentsOf(dir: string, results: string): { name: string; source: string; type: string }[] {
+function attachmentsOf(
+  dir: string,
+  results: string,
+): { name: string; source: string; type: string }[] {
   return globSync('{*,evidence/*}', { cwd: dir })
     .sort()
     .flatMap((file) => {

@@ -18,7 +18,13 @@ export const outDir = resolve(import.meta.dirname, 'out');
 export function readFolder(dir: string): FolderRead {
   const { scenario, stack } = planned(dir);
   try {
-    return { dir, scenario, stack, last: null, record: runRecord.parse(JSON.parse(readFileSync(join(dir, 'verdict.json'), 'utf8'))) };
+    return {
+      dir,
+      scenario,
+      stack,
+      last: null,
+      record: runRecord.parse(JSON.parse(readFileSync(join(dir, 'verdict.json'), 'utf8'))),
+    };
   } catch {
     return { dir, scenario, stack, record: null, last: lastStage(dir) };
   }
@@ -44,7 +50,10 @@ export function latest(out = outDir): string | undefined {
 
 function planned(dir: string): { scenario: string; stack: string | null } {
   try {
-    const { scenario, stack } = JSON.parse(readFileSync(join(dir, 'plan.json'), 'utf8')) as { scenario: string; stack: string };
+    const { scenario, stack } = JSON.parse(readFileSync(join(dir, 'plan.json'), 'utf8')) as {
+      scenario: string;
+      stack: string;
+    };
     return { scenario, stack };
   } catch {
     return {

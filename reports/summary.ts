@@ -25,7 +25,10 @@ export function rowOf(record: RunRecord): Row {
     signal: seen?.signal ?? null,
     duration_ms: record.duration_ms,
     own_ms: record.own_ms,
-    why: first === undefined ? unseen(record) : `${first.field}: expected ${first.expected}, observed ${first.observed}`,
+    why:
+      first === undefined
+        ? unseen(record)
+        : `${first.field}: expected ${first.expected}, observed ${first.observed}`,
     dir: record.dir,
   };
 }
@@ -54,7 +57,10 @@ export function rowOfFolder(folder: FolderRead): Row {
 const rank: readonly Verdict[] = ['pass', 'inconclusive', 'fail', 'aborted', 'dirty'];
 
 export function worstOf(rows: readonly Pick<Row, 'verdict'>[]): Verdict {
-  return rows.reduce<Verdict>((worst, row) => (rank.indexOf(row.verdict) > rank.indexOf(worst) ? row.verdict : worst), 'pass');
+  return rows.reduce<Verdict>(
+    (worst, row) => (rank.indexOf(row.verdict) > rank.indexOf(worst) ? row.verdict : worst),
+    'pass',
+  );
 }
 
 export function summaryEvent(rows: readonly Row[]): SummaryEvent {
@@ -73,14 +79,21 @@ export function table(rows: readonly Row[]): string {
   return `${lines(rows)}\n\n${counts(rows)}`;
 }
 
-/** Seconds a scenario between the first baseline and the last recovery: what the catalogue costs without up and down. */
-export function paceOf(records: readonly RunRecord[]): { spanSeconds: number; perScenario: number } | null {
+/**
+ * Seconds a scenario between the first baseline and the last recovery: what the catalogue costs
+ * without up and down.
+ */
+export function paceOf(
+  records: readonly RunRecord[],
+): { spanSeconds: number; perScenario: number } | null {
   const at = (record: RunRecord, ms: number): number => Date.parse(record.started_at) + ms;
   const starts = records.flatMap((record) =>
     record.stages.filter((one) => one.stage === 'baseline').map((one) => at(record, one.start_ms)),
   );
   const ends = records.flatMap((record) =>
-    record.stages.filter((one) => one.stage === 'recover').map((one) => at(record, one.start_ms + one.duration_ms)),
+    record.stages
+      .filter((one) => one.stage === 'recover')
+      .map((one) => at(record, one.start_ms + one.duration_ms)),
   );
   if (starts.length === 0 || ends.length === 0) return null;
   const spanSeconds = (Math.max(...ends) - Math.min(...starts)) / 1000;
@@ -99,7 +112,10 @@ export function lines(rows: readonly Row[]): string {
   ]);
   const head = ['verdict', 'scenario', 'failed hop', 'signal', 'wall', 'own', 'why not'];
   const widths = head.map((title, column) =>
-    Math.max(title.length, ...cells.map((line) => (column === 6 ? 0 : (line[column] ?? '').length))),
+    Math.max(
+      title.length,
+      ...cells.map((line) => (column === 6 ? 0 : (line[column] ?? '').length)),
+    ),
   );
   const line = (words: readonly string[]): string =>
     words
@@ -109,7 +125,10 @@ export function lines(rows: readonly Row[]): string {
   return [line(head), ...cells.map(line)].join('\n');
 }
 
-/** `16 passed, 0 failed`; everything that is not a pass is named apart, because "inconclusive" is not a pass. */
+/**
+ * `16 passed, 0 failed`; everything that is not a pass is named apart, because "inconclusive" is
+ * not a pass.
+ */
 export function counts(rows: readonly Pick<Row, 'verdict'>[]): string {
   const count = (verdict: Verdict): number => rows.filter((row) => row.verdict === verdict).length;
   const others = rank

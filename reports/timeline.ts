@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import type { RunRecord } from '../harness/records/run-record.ts';
 import { type TimelineEntry, timelineEntry } from '../harness/records/timeline.ts';
 
-/** Stages of one run as bars, and below them what the platform wrote down meanwhile: both on one clock, for people. */
+/**
+ * Stages of one run as bars, and below them what the platform wrote down meanwhile: both on one
+ * clock, for people.
+ */
 const width = 48;
 const eventsShown = 40;
 
@@ -18,11 +21,19 @@ export function timeline(record: RunRecord, events: readonly TimelineEntry[] = [
   return `${[...lines, ...platformLines(record, events, total)].join('\n')}\n`;
 }
 
-/** What the preflights themselves asked of the platform is many lines that say little: those are in the file only. */
-function platformLines(record: RunRecord, events: readonly TimelineEntry[], total: number): string[] {
+/**
+ * What the preflights themselves asked of the platform is many lines that say little: those are in
+ * the file only.
+ */
+function platformLines(
+  record: RunRecord,
+  events: readonly TimelineEntry[],
+  total: number,
+): string[] {
   const theirs = events.filter(
     ({ source, what }) =>
-      source !== 'hopdrill' && !(source === 'audit' && /^(task\.enqueue|terminal\.token|node\.task_requested)$/.test(what)),
+      source !== 'hopdrill' &&
+      !(source === 'audit' && /^(task\.enqueue|terminal\.token|node\.task_requested)$/.test(what)),
   );
   if (theirs.length === 0) return [];
   const began = Date.parse(record.started_at);

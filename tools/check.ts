@@ -1,4 +1,5 @@
-// npm run check: format and lint, typed lint, types, dead exports, import rule. One line each; the words of a tool only when it fails.
+// npm run check: format and lint, typed lint, types, dead exports, import rule. One line each; the
+// words of a tool only when it fails.
 import { child, type Ended } from './child.ts';
 
 interface Tool {
@@ -10,7 +11,10 @@ const tools: readonly Tool[] = [
   { name: 'typed lint (eslint)', command: ['eslint', '.', '--max-warnings', '0'] },
   { name: 'types (tsc)', command: ['tsc', '--noEmit'] },
   { name: 'dead exports (knip)', command: ['knip'] },
-  { name: 'format and lint (biome)', command: ['biome', 'check', '--error-on-warnings', '--diagnostic-level=warn', '.'] },
+  {
+    name: 'format and lint (biome)',
+    command: ['biome', 'check', '--error-on-warnings', '--diagnostic-level=warn', '.'],
+  },
   { name: 'import rule', command: ['node', 'tools/import-rule.ts'] },
 ];
 
@@ -18,7 +22,9 @@ const tools: readonly Tool[] = [
 const atOnce = 2;
 
 function report(tool: Tool, { code, seconds, output }: Ended): void {
-  process.stdout.write(`${code === 0 ? 'ok    ' : 'FAILED'}  ${tool.name.padEnd(26)} ${seconds.toFixed(1)} s\n`);
+  process.stdout.write(
+    `${code === 0 ? 'ok    ' : 'FAILED'}  ${tool.name.padEnd(26)} ${seconds.toFixed(1)} s\n`,
+  );
   if (code !== 0) process.stdout.write(`${output.trimEnd()}\n`);
 }
 

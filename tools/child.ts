@@ -21,7 +21,11 @@ export interface ChildOptions {
   readonly signal?: AbortSignal;
 }
 
-export function child(command: string, args: readonly string[], { keep, env, signal }: ChildOptions): Promise<Ended> {
+export function child(
+  command: string,
+  args: readonly string[],
+  { keep, env, signal }: ChildOptions,
+): Promise<Ended> {
   const startedAt = performance.now();
   const process_ = spawn(command, args, {
     cwd: root,

@@ -1,13 +1,26 @@
-// Who may import whom, as ARCHITECTURE.md has it. One declaration; `npm run check` and a unit test both read it.
+// Who may import whom, as ARCHITECTURE.md has it. One declaration; `npm run check` and a unit test
+// both read it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 
-const below = ['records', 'drivers', 'undo', 'faults', 'preflight', 'systems', 'scenarios', 'stages'] as const;
+const below = [
+  'records',
+  'drivers',
+  'undo',
+  'faults',
+  'preflight',
+  'systems',
+  'scenarios',
+  'stages',
+] as const;
 
-/** Areas by the folder (or file) that they are, with the areas that they may import besides themselves. */
+/**
+ * Areas by the folder (or file) that they are, with the areas that they may import besides
+ * themselves.
+ */
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
   records: [],
   drivers: ['records'],
@@ -27,8 +40,18 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   fixtures: [],
 };
 
-/** Packages that do I/O on targets. Only drivers touch a target, so that each way to it exists once. */
-const targetPackages = ['ssh2', 'dockerode', 'toxiproxy-node-client', 'ws', 'postgres', 'playwright-core', 'ioredis'];
+/**
+ * Packages that do I/O on targets. Only drivers touch a target, so that each way to it exists once.
+ */
+const targetPackages = [
+  'ssh2',
+  'dockerode',
+  'toxiproxy-node-client',
+  'ws',
+  'postgres',
+  'playwright-core',
+  'ioredis',
+];
 
 /** Null: free to import what it likes (tests, tools, scenarios, configuration). */
 export function areaOf(file: string): string | null {
@@ -40,31 +63,43 @@ export function areaOf(file: string): string | null {
   return second.endsWith('.ts') ? 'run' : second;
 }
 
-const importPattern = /(?:^|[\s;}])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|\bimport\s*\(?\s*['"]([^'"]+)['"]/gm;
+const importPattern =
+  /(?:^|[\s;}])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|\bimport\s*\(?\s*['"]([^'"]+)['"]/gm;
 
-export const importsOf = (source: string): string[] => [...source.matchAll(importPattern)].map((match) => match[1] ?? match[2]!);
+export const importsOf = (source: string): string[] =>
+  [...source.matchAll(importPattern)].map((match) => match[1] ?? match[2]!);
 
 /** The one place that names the systems there are. */
 const systemList = 'harness/systems/index.ts';
 
-const systemOf = (file: string): string | null => /^harness\/systems\/([^/]+)\//.exec(file)?.[1] ?? null;
+const systemOf = (file: string): string | null =>
+  /^harness\/systems\/([^/]+)\//.exec(file)?.[1] ?? null;
 
 function offence(file: string, specifier: string): string | null {
   const area = areaOf(file);
   if (area === null) return null;
   if (!specifier.startsWith('.')) {
-    const isTarget = targetPackages.some((name) => specifier === name || specifier.startsWith(`${name}/`));
-    return isTarget && file.startsWith('harness/') && area !== 'drivers' ? 'only drivers import packages that do I/O on targets' : null;
+    const isTarget = targetPackages.some(
+      (name) => specifier === name || specifier.startsWith(`${name}/`),
+    );
+    return isTarget && file.startsWith('harness/') && area !== 'drivers'
+      ? 'only drivers import packages that do I/O on targets'
+      : null;
   }
   const target = join(dirname(file), specifier);
   const targetArea = areaOf(target);
   if (targetArea === null) return 'what runs does not import tests, tools or configuration';
-  if (!mayImport[area]) return `${area} is in no rule; name it in tools/import-rule.ts and ARCHITECTURE.md`;
+  if (!mayImport[area])
+    return `${area} is in no rule; name it in tools/import-rule.ts and ARCHITECTURE.md`;
   const [own, other] = [systemOf(file), systemOf(target)];
   if (other !== null && own !== other && file !== systemList)
-    return own === null ? `no system is known outside ${systemList}` : 'one system knows nothing of another';
+    return own === null
+      ? `no system is known outside ${systemList}`
+      : 'one system knows nothing of another';
   if (area === targetArea) return null;
-  return mayImport[area].includes(targetArea) ? null : `${area} may import ${mayImport[area].join(', ') || 'nothing else'}`;
+  return mayImport[area].includes(targetArea)
+    ? null
+    : `${area} may import ${mayImport[area].join(', ') || 'nothing else'}`;
 }
 
 export const offencesIn = (file: string, source: string): string[] =>
@@ -82,7 +117,8 @@ export function sourceFiles(): string[] {
   );
 }
 
-export const offences = (): string[] => sourceFiles().flatMap((file) => offencesIn(file, readFileSync(join(root, file), 'utf8')));
+export const offences = (): string[] =>
+  sourceFiles().flatMap((file) => offencesIn(file, readFileSync(join(root, file), 'utf8')));
 
 if (import.meta.main) {
   const found = offences();

@@ -26,7 +26,9 @@ interface Json {
 const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json =>
   z.toJSONSchema(schema, { io, target: 'draft-7', unrepresentable: 'any' }) as Json;
 
-/** The scenario schema names every fault with its own parameters, so that an editor completes them. */
+/**
+ * The scenario schema names every fault with its own parameters, so that an editor completes them.
+ */
 async function scenarioSchema(): Promise<Json> {
   const schema = schemaOf(scenarioFile, 'input');
   const words = await vocabulary();
@@ -39,11 +41,19 @@ async function scenarioSchema(): Promise<Json> {
   properties.faults = {
     type: 'array',
     minItems: 1,
-    items: { type: 'object', minProperties: 1, maxProperties: 1, additionalProperties: false, properties: faults },
+    items: {
+      type: 'object',
+      minProperties: 1,
+      maxProperties: 1,
+      additionalProperties: false,
+      properties: faults,
+    },
   };
   const systems = Object.values(words.systems);
   const expect = (properties.expect as { properties: Json }).properties;
-  expect.hop = { enum: [...new Set(systems.flatMap((system) => Object.keys(system.hops))), 'none'] };
+  expect.hop = {
+    enum: [...new Set(systems.flatMap((system) => Object.keys(system.hops))), 'none'],
+  };
   expect.signal = { enum: [...new Set(systems.flatMap((system) => Object.keys(system.signals)))] };
   properties.system = { enum: Object.keys(words.systems) };
   return schema;

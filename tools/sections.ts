@@ -1,5 +1,6 @@
-// npm test and npm run prove: sections one after the other, minutes by section, and one closing line with the sum.
-// A section with a stack brings its own up and takes it down whatever happens, Ctrl-C included.
+// npm test and npm run prove: sections one after the other, minutes by section, and one closing
+// line with the sum. A section with a stack brings its own up and takes it down whatever happens,
+// Ctrl-C included.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +18,11 @@ const hopdrill = join(root, 'hopdrill');
 const work = mkdtempSync(join(tmpdir(), 'sections-'));
 
 /** Words after `--` go to vitest, so that one test can be run alone: `npm test -- -t name`. */
-async function vitest(project: string, words: readonly string[], env: Record<string, string> = {}): Promise<Counts> {
+async function vitest(
+  project: string,
+  words: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Counts> {
   const report = join(work, `${project}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const ended = await child('vitest', ['run', '--project', project, ...reporters, ...words], {
@@ -32,7 +37,10 @@ async function vitest(project: string, words: readonly string[], env: Record<str
 async function onStack(project: string, words: readonly string[]): Promise<Counts> {
   const stack = `${project}-${process.pid}`;
   try {
-    const up = await child(hopdrill, ['up', '--stack', stack, '--browser'], { keep: false, signal: interrupted.signal });
+    const up = await child(hopdrill, ['up', '--stack', stack, '--browser'], {
+      keep: false,
+      signal: interrupted.signal,
+    });
     if (up.code !== 0 || interrupted.signal.aborted) return { passed: 0, failed: 1 };
     return await vitest(project, words, { HOPDRILL_STACK: stack });
   } finally {
@@ -66,7 +74,9 @@ async function main([suite = '', ...words]: readonly string[]): Promise<number> 
     const startedAt = performance.now();
     const { passed, failed } = await section.run();
     const minutes = (performance.now() - startedAt) / 60_000;
-    lines.push(`${section.name.padEnd(10)} ${minutes.toFixed(1).padStart(5)} min  ${passed} passed, ${failed} failed`);
+    lines.push(
+      `${section.name.padEnd(10)} ${minutes.toFixed(1).padStart(5)} min  ${passed} passed, ${failed} failed`,
+    );
     sum.passed += passed;
     sum.failed += failed;
   }
@@ -74,7 +84,8 @@ async function main([suite = '', ...words]: readonly string[]): Promise<number> 
   return interrupted.signal.aborted ? 130 : sum.failed === 0 ? 0 : 1;
 }
 
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => interrupted.abort());
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(name, () => interrupted.abort());
 try {
   process.exitCode = await main(process.argv.slice(2));
 } finally {

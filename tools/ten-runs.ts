@@ -1,5 +1,5 @@
-// Ten runs of the whole catalogue in a row, each shuffled by its number: no flake, nothing left over, memory flat.
-// Not part of the gate: it takes as long as ten catalogues.
+// Ten runs of the whole catalogue in a row, each shuffled by its number: no flake, nothing left
+// over, memory flat. Not part of the gate: it takes as long as ten catalogues.
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { command, hopdrill } from './bench/processes.ts';
@@ -35,10 +35,16 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stoppe
 
 async function oneRun(number: number, stack: string, patterns: readonly string[]): Promise<Run> {
   const argv = ['run', ...patterns, '--shuffle', String(number), '--stack', stack, '--json'];
-  const ended = await command(hopdrill, argv, { memory: true, expect: [0, 1, 2, 3, 4], signal: stopped.signal });
+  const ended = await command(hopdrill, argv, {
+    memory: true,
+    expect: [0, 1, 2, 3, 4],
+    signal: stopped.signal,
+  });
   const last = eventsOf(ended.stdout).at(-1);
   const results = last?.event === 'summary' ? last.results : [];
-  const undo = await command(hopdrill, ['undo', '--stack', stack, '--dry-run', '--json'], { expect: [0, 3] });
+  const undo = await command(hopdrill, ['undo', '--stack', stack, '--dry-run', '--json'], {
+    expect: [0, 3],
+  });
   const { runs, leftovers, unproven } = JSON.parse(undo.stdout) as {
     runs: { run: string }[];
     leftovers: { what: string; where: string }[];
@@ -50,10 +56,16 @@ async function oneRun(number: number, stack: string, patterns: readonly string[]
     peakMb: Math.max(0, ...ended.memory),
     passed: results.filter(({ verdict }) => verdict === 'pass').length,
     others: [
-      ...results.filter(({ verdict }) => verdict !== 'pass').map(({ scenario, verdict }) => `${scenario} ${verdict}`),
+      ...results
+        .filter(({ verdict }) => verdict !== 'pass')
+        .map(({ scenario, verdict }) => `${scenario} ${verdict}`),
       ...(results.length === 0 ? ['nothing ran'] : []),
     ],
-    left: [...runs.map(({ run }) => `run ${run}`), ...leftovers.map(({ what, where }) => `${what} at ${where}`), ...unproven],
+    left: [
+      ...runs.map(({ run }) => `run ${run}`),
+      ...leftovers.map(({ what, where }) => `${what} at ${where}`),
+      ...unproven,
+    ],
   };
 }
 
@@ -68,7 +80,9 @@ function conclude(runs: readonly Run[]): number {
   process.stdout.write(
     `peak ${peak.toFixed(0)} MB (reach 300), run ${runs.length} / run 2 = ${ratio.toFixed(2)} (reach 1.1), ${clean ? 'no flake, nothing left' : 'NOT CLEAN'}; `,
   );
-  process.stdout.write(`load average ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores\n`);
+  process.stdout.write(
+    `load average ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores\n`,
+  );
   return clean && peak <= 300 && ratio <= 1.1 ? 0 : 1;
 }
 
@@ -82,7 +96,8 @@ async function main(): Promise<number> {
   const patterns = positionals.length > 0 ? positionals : ['scenarios/gpuaas'];
   const runs: Run[] = [];
   try {
-    if (values.stack === undefined) await command(hopdrill, ['up', '--stack', stack, '--browser', '--profile', values.profile]);
+    if (values.stack === undefined)
+      await command(hopdrill, ['up', '--stack', stack, '--browser', '--profile', values.profile]);
     for (let number = 1; number <= Number(values.runs) && !stopped.signal.aborted; number += 1) {
       const run = await oneRun(number, stack, patterns);
       runs.push(run);

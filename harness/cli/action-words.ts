@@ -1,6 +1,9 @@
 import type { Action } from '../records/action.ts';
 
-/** One action in a line for people: what runs, where, and how it begins. The whole of it is in `plan --json`. */
+/**
+ * One action in a line for people: what runs, where, and how it begins. The whole of it is in `plan
+ * --json`.
+ */
 export function actionWords(action: Action): string {
   switch (action.kind) {
     case 'sh':
@@ -29,11 +32,17 @@ function command(argv: readonly string[], stdin: string | undefined): string {
   return `${cut} < ${/^\{snapshot:\S+\}$/.test(stdin) ? stdin : `${stdin.length} characters`}`;
 }
 
-/** A script of ours begins with a comment that says what it does; that and its arguments say more than its first commands. */
+/**
+ * A script of ours begins with a comment that says what it does; that and its arguments say more
+ * than its first commands.
+ */
 function titled([shell, flag, script = '', , ...given]: readonly string[]): string | undefined {
   if (shell !== 'sh' || flag !== '-c') return undefined;
   const title = /^# (.+)\n/.exec(script)?.[1];
-  return title === undefined ? undefined : `${title}${given.length === 0 ? '' : ` (${given.map(word).join(' ')})`}`;
+  return title === undefined
+    ? undefined
+    : `${title}${given.length === 0 ? '' : ` (${given.map(word).join(' ')})`}`;
 }
 
-const word = (text: string): string => (/^[\w./:=@%+,{}-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+const word = (text: string): string =>
+  /^[\w./:=@%+,{}-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

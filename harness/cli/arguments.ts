@@ -9,22 +9,36 @@ export class WrongUsage extends Error {
 }
 
 /** Long options only, and no words besides. */
-export function readOptions<T extends Options>(command: string, argv: readonly string[], options: T) {
+export function readOptions<T extends Options>(
+  command: string,
+  argv: readonly string[],
+  options: T,
+) {
   return read(command, argv, { options, allowPositionals: false }).values;
 }
 
 /** Long options, and words besides. */
-export function readArguments<T extends Options>(command: string, argv: readonly string[], options: T) {
+export function readArguments<T extends Options>(
+  command: string,
+  argv: readonly string[],
+  options: T,
+) {
   return read(command, argv, { options, allowPositionals: true });
 }
 
-function read<T extends Options>(command: string, argv: readonly string[], how: { options: T; allowPositionals: boolean }) {
+function read<T extends Options>(
+  command: string,
+  argv: readonly string[],
+  how: { options: T; allowPositionals: boolean },
+) {
   const unknown = unknownOption(argv, Object.keys(how.options));
   try {
     if (unknown !== null) throw new Error(unknown);
     return parseArgs({ args: [...argv], strict: true, ...how });
   } catch (error) {
-    throw new WrongUsage(`${command}: ${error instanceof Error ? error.message : String(error)} ("hopdrill ${command} --help")`);
+    throw new WrongUsage(
+      `${command}: ${error instanceof Error ? error.message : String(error)} ("hopdrill ${command} --help")`,
+    );
   }
 }
 

@@ -5,12 +5,18 @@ import { appendKilled } from '../../reports/allure.ts';
 import { junit } from '../../reports/junit.ts';
 import { type FolderRead, outDir, readFolders } from '../../reports/records.ts';
 import { counts, lines, paceOf, rowOfFolder, worstOf } from '../../reports/summary.ts';
-import { type EndingSignal, endingSignals, exitCodes, exitOfSignal } from '../records/exit-codes.ts';
+import {
+  type EndingSignal,
+  endingSignals,
+  exitCodes,
+  exitOfSignal,
+} from '../records/exit-codes.ts';
 import { outliveReaders } from './output.ts';
 
 /**
- * `npm run chaos`: stacks up, every scenario as a vitest test, one Allure file, JUnit, a table, stacks down.
- * Arguments are passed on to vitest; `--stacks N`, `--profile NAME`, `--keep` and `--no-browser` are ours.
+ * `npm run chaos`: stacks up, every scenario as a vitest test, one Allure file, JUnit, a table,
+ * stacks down. Arguments are passed on to vitest; `--stacks N`, `--profile NAME`, `--keep` and
+ * `--no-browser` are ours.
  */
 const root = resolve(import.meta.dirname, '../..');
 const bin = (name: string): string => join(root, 'node_modules/.bin', name);
@@ -38,8 +44,12 @@ export function read(argv: readonly string[]): Wanted {
   }
   const count = Number(own['--stacks'] ?? 1);
   if (!Number.isInteger(count) || count < 1 || count > 8)
-    throw Object.assign(new Error('chaos: --stacks: a whole number from 1 to 8'), { exitCode: exitCodes.usage });
-  const stacks = Array.from({ length: count }, (_, index) => (index === 0 ? 'chaos' : `chaos-${index + 1}`));
+    throw Object.assign(new Error('chaos: --stacks: a whole number from 1 to 8'), {
+      exitCode: exitCodes.usage,
+    });
+  const stacks = Array.from({ length: count }, (_, index) =>
+    index === 0 ? 'chaos' : `chaos-${index + 1}`,
+  );
   return {
     stacks,
     profile: own['--profile'] ?? 'fast',
@@ -52,14 +62,20 @@ export function read(argv: readonly string[]): Wanted {
 let child: ReturnType<typeof spawn> | undefined;
 let stopped: EndingSignal | undefined;
 
-/** The runner and its workers hear of a signal from us; a worker undoes what it broke before it ends. */
+/**
+ * The runner and its workers hear of a signal from us; a worker undoes what it broke before it
+ * ends.
+ */
 function stop(name: EndingSignal): void {
   stopped ??= name;
   say(`${name}: waiting for the undo`);
   if (child?.pid !== undefined) process.kill(-child.pid, name);
 }
 
-/** Vitest leaves at once; its workers are still undoing, and the platform must not go away under them. */
+/**
+ * Vitest leaves at once; its workers are still undoing, and the platform must not go away under
+ * them.
+ */
 async function groupGone(pid: number, withinMs = 60_000): Promise<void> {
   const until = performance.now() + withinMs;
   while (performance.now() < until) {
@@ -72,7 +88,11 @@ async function groupGone(pid: number, withinMs = 60_000): Promise<void> {
   }
 }
 
-function execute(command: string, argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+function execute(
+  command: string,
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
   return new Promise((done, failed) => {
     // A group of its own: Ctrl-C reaches the child once, through us.
     child = spawn(command, argv, { cwd: root, env, stdio: 'inherit', detached: true });
@@ -95,7 +115,14 @@ async function chaos(wanted: Wanted): Promise<number> {
   let code: number = exitCodes.internal;
   try {
     for (const stack of wanted.stacks) {
-      const argv = ['up', '--stack', stack, '--profile', wanted.profile, ...(wanted.browser ? ['--browser'] : [])];
+      const argv = [
+        'up',
+        '--stack',
+        stack,
+        '--profile',
+        wanted.profile,
+        ...(wanted.browser ? ['--browser'] : []),
+      ];
       const up = await main(argv);
       if (up !== 0) return up;
     }
@@ -105,15 +132,30 @@ async function chaos(wanted: Wanted): Promise<number> {
       HOPDRILL_STACKS: wanted.stacks.join(','),
       PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`,
     };
-    const filters = wanted.rest.some((word) => word.includes('scenarios/')) ? [] : ['scenarios/gpuaas'];
-    code = await execute(bin('vitest'), ['run', '--project', 'scenarios', ...filters, ...wanted.rest], {
-      ...env,
-      HOPDRILL_ALLURE_RESULTS: results,
-    });
+    const filters = wanted.rest.some((word) => word.includes('scenarios/'))
+      ? []
+      : ['scenarios/gpuaas'];
+    code = await execute(
+      bin('vitest'),
+      ['run', '--project', 'scenarios', ...filters, ...wanted.rest],
+      {
+        ...env,
+        HOPDRILL_ALLURE_RESULTS: results,
+      },
+    );
   } finally {
     if (!wanted.keep) for (const stack of wanted.stacks) await main(['down', '--stack', stack]);
   }
-  return finish({ started, stacks: wanted.stacks, profile: wanted.profile, wallMs: performance.now() - began, results }, code);
+  return finish(
+    {
+      started,
+      stacks: wanted.stacks,
+      profile: wanted.profile,
+      wallMs: performance.now() - began,
+      results,
+    },
+    code,
+  );
 }
 
 interface Ended {
@@ -124,25 +166,39 @@ interface Ended {
   readonly results: string;
 }
 
-/** DESIGN 10: the catalogue on two stacks with the fast profile takes at most this long a scenario. */
+/**
+ * DESIGN 10: the catalogue on two stacks with the fast profile takes at most this long a scenario.
+ */
 const reachSeconds = 8;
 
 function paceLine(folders: readonly FolderRead[], profile: string, stacks: number): string {
   const pace = paceOf(folders.flatMap(({ record }) => record ?? []));
   if (pace === null) return '';
   const { spanSeconds, perScenario } = pace;
-  const reach = profile === 'fast' && stacks === 2 ? ` (reach ${reachSeconds} s: ${perScenario <= reachSeconds ? 'yes' : 'no'})` : '';
+  const reach =
+    profile === 'fast' && stacks === 2
+      ? ` (reach ${reachSeconds} s: ${perScenario <= reachSeconds ? 'yes' : 'no'})`
+      : '';
   return `first baseline to last recover: ${spanSeconds.toFixed(1)} s, ${perScenario.toFixed(1)} s a scenario on ${stacks} ${stacks === 1 ? 'stack' : 'stacks'}${reach}\n`;
 }
 
-async function finish({ started, stacks, profile, wallMs, results }: Ended, vitestCode: number): Promise<number> {
+async function finish(
+  { started, stacks, profile, wallMs, results }: Ended,
+  vitestCode: number,
+): Promise<number> {
   // Somebody else may run scenarios on other stacks meanwhile; those are not ours to count.
-  const folders = readFolders(outDir, started).filter(({ stack }) => stack !== null && stacks.includes(stack));
+  const folders = readFolders(outDir, started).filter(
+    ({ stack }) => stack !== null && stacks.includes(stack),
+  );
   const rows = folders.map(rowOfFolder);
   appendKilled(results, folders);
   writeFileSync(join(outDir, 'junit.xml'), junit(rows));
   const report = join(outDir, 'allure');
-  const made = await execute(bin('allure'), ['awesome', results, '--output', report, '--single-file'], process.env).catch(() => 1);
+  const made = await execute(
+    bin('allure'),
+    ['awesome', results, '--output', report, '--single-file'],
+    process.env,
+  ).catch(() => 1);
   say(made === 0 ? `report: ${join(report, 'index.html')}` : 'no Allure report could be made');
   process.stdout.write(
     `\n${lines(rows)}\n\n${paceLine(folders, profile, stacks.length)}wall with up and down: ${(wallMs / 1000).toFixed(1)} s\n`,
@@ -153,7 +209,11 @@ async function finish({ started, stacks, profile, wallMs, results }: Ended, vite
   process.stdout.write(`${counts(rows)}\n`);
   if (stopped !== undefined && worst !== 'dirty') return exitOfSignal[stopped];
   // Vitest knows of failures that left no run folder, e.g. a scenario file with mistakes.
-  return worst === 'pass' ? (nothing && vitestCode === 0 ? exitCodes.inconclusive : vitestCode) : exitCodes[worst];
+  return worst === 'pass'
+    ? nothing && vitestCode === 0
+      ? exitCodes.inconclusive
+      : vitestCode
+    : exitCodes[worst];
 }
 
 if (import.meta.main) {

@@ -1,4 +1,5 @@
-// The launcher runs doctor without any package; this is the same one, for who comes through the command table.
+// The launcher runs doctor without any package; this is the same one, for who comes through the
+// command table.
 export { help } from '../stack/bootstrap/doctor.mjs';
 
 export const summary = 'say which prerequisites are there, missing or not needed';

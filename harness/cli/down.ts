@@ -21,9 +21,14 @@ const options = { stack: { type: 'string' }, all: { type: 'boolean', default: fa
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { stack, all } = readOptions('down', argv, options);
-  if (stack !== undefined && all) throw new WrongUsage('down: --stack or --all, not both ("hopdrill status" names the stacks)');
-  if (stack !== undefined && !isStackName(stack)) throw new WrongUsage(`down: --stack ${stack}: a letter, then letters, digits and dashes`);
-  const [{ down, knownStacks }, { forget }] = await Promise.all([import('../stack/down.ts'), import('../undo/forget.ts')]);
+  if (stack !== undefined && all)
+    throw new WrongUsage('down: --stack or --all, not both ("hopdrill status" names the stacks)');
+  if (stack !== undefined && !isStackName(stack))
+    throw new WrongUsage(`down: --stack ${stack}: a letter, then letters, digits and dashes`);
+  const [{ down, knownStacks }, { forget }] = await Promise.all([
+    import('../stack/down.ts'),
+    import('../undo/forget.ts'),
+  ]);
   const names = all ? await knownStacks() : [stack ?? 'default'];
   let code = 0;
   const outcomes = await Promise.allSettled(
@@ -35,13 +40,17 @@ export async function run(argv: readonly string[]): Promise<number> {
   );
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') {
-      process.stderr.write(`${outcome.reason instanceof Error ? outcome.reason.message : String(outcome.reason)}\n`);
+      process.stderr.write(
+        `${outcome.reason instanceof Error ? outcome.reason.message : String(outcome.reason)}\n`,
+      );
       code = 1;
       continue;
     }
     const { stack: name, containers, networks, volumes, loops } = outcome.value;
     const counts = `${containers} containers, ${networks} networks, ${volumes} volumes${loops > 0 ? `, ${loops} loop devices` : ''}`;
-    process.stdout.write(`stack ${name}: ${containers + networks + volumes + loops === 0 ? 'nothing was there' : `gone (${counts})`}\n`);
+    process.stdout.write(
+      `stack ${name}: ${containers + networks + volumes + loops === 0 ? 'nothing was there' : `gone (${counts})`}\n`,
+    );
   }
   if (names.length === 0) process.stdout.write('no stack of hopdrill here\n');
   return code;

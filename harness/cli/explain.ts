@@ -20,7 +20,8 @@ Exit codes: 0, 64 wrong usage (nothing has that name, or a scenario file has mis
 
 export async function run(argv: readonly string[]): Promise<number> {
   const [name, ...more] = argv;
-  if (name === undefined || more.length > 0 || name.startsWith('-')) throw new WrongUsage('explain: one name ("hopdrill explain --help")');
+  if (name === undefined || more.length > 0 || name.startsWith('-'))
+    throw new WrongUsage('explain: one name ("hopdrill explain --help")');
   const pages = await allPages();
   const page = pages.get(name);
   if (page === undefined) {
@@ -55,7 +56,8 @@ async function allPages(): Promise<Map<string, string>> {
       properties?: Record<string, { description?: string; enum?: unknown[] }>;
     };
     const params = Object.entries(schema.properties ?? {}).map(
-      ([key, row]) => `  ${key}: ${row.description ?? ''}${row.enum === undefined ? '' : ` (${row.enum.join(', ')})`}`,
+      ([key, row]) =>
+        `  ${key}: ${row.description ?? ''}${row.enum === undefined ? '' : ` (${row.enum.join(', ')})`}`,
     );
     pages.set(
       fault.name,
@@ -73,10 +75,15 @@ async function allPages(): Promise<Map<string, string>> {
 }
 
 function addSystem(pages: Map<string, string>, system: System): void {
-  for (const [name, repair] of Object.entries(system.repairs)) pages.set(name, lines(`${name} (repair)`, [repair.title, repair.command]));
-  for (const [name, proof] of Object.entries(system.proofs)) pages.set(name, lines(`${name} (proof)`, [proof.title]));
+  for (const [name, repair] of Object.entries(system.repairs))
+    pages.set(name, lines(`${name} (repair)`, [repair.title, repair.command]));
+  for (const [name, proof] of Object.entries(system.proofs))
+    pages.set(name, lines(`${name} (proof)`, [proof.title]));
   for (const [name, rule] of Object.entries(system.invariants))
-    pages.set(name, lines(`${name} (invariant)`, [rule.title, `catalogue: ${rule.texts.join(' | ')}`]));
+    pages.set(
+      name,
+      lines(`${name} (invariant)`, [rule.title, `catalogue: ${rule.texts.join(' | ')}`]),
+    );
   for (const [name, signal] of Object.entries(system.signals)) {
     const hops = system.hops.filter((hop) => hop.signals.includes(name)).map((hop) => hop.id);
     const causes = signal.causes.map((cause) => `  ${cause}: ${system.causes[cause] ?? ''}`);
@@ -93,7 +100,9 @@ function addSystem(pages: Map<string, string>, system: System): void {
     );
   }
   for (const hop of system.hops) {
-    const explained = hop.explainedBy.map((one) => (typeof one === 'string' ? one : `${one.hop} when it blames ${one.whenBlames}`));
+    const explained = hop.explainedBy.map((one) =>
+      typeof one === 'string' ? one : `${one.hop} when it blames ${one.whenBlames}`,
+    );
     pages.set(
       hop.id,
       lines(`${hop.id} (hop ${hop.order})`, [

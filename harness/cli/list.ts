@@ -36,6 +36,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     return 0;
   }
   const width = Math.max(...scenarios.map(({ record }) => record.scenario.length));
-  for (const { record } of scenarios) process.stdout.write(`${record.severity}  ${record.scenario.padEnd(width)}  ${record.title}\n`);
+  for (const { record } of scenarios)
+    process.stdout.write(`${record.severity}  ${record.scenario.padEnd(width)}  ${record.title}\n`);
   return 0;
 }

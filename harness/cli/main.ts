@@ -1,4 +1,5 @@
-// The command table. Each command is a file of its own beside this one, imported only when it is asked for.
+// The command table. Each command is a file of its own beside this one, imported only when it is
+// asked for.
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { nearest } from '../records/nearest.ts';
@@ -27,7 +28,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 /** Wrong usage, as sysexits.h has it. */
 const wrongUsage = 64;
 
-const load = async (name: string): Promise<Command> => (await import(/* @vite-ignore */ `./${name}.ts`)) as Command;
+const load = async (name: string): Promise<Command> =>
+  (await import(/* @vite-ignore */ `./${name}.ts`)) as Command;
 
 async function summaryOf(name: string): Promise<string> {
   try {
@@ -39,7 +41,9 @@ async function summaryOf(name: string): Promise<string> {
 
 async function help(): Promise<string> {
   const width = Math.max(...Object.keys(commands).map((name) => name.length));
-  const lines = await Promise.all(Object.keys(commands).map(async (name) => `  ${name.padEnd(width)}  ${await summaryOf(name)}`));
+  const lines = await Promise.all(
+    Object.keys(commands).map(async (name) => `  ${name.padEnd(width)}  ${await summaryOf(name)}`),
+  );
   return `Usage: hopdrill <command> [options]\n\n${lines.join('\n')}\n
   --system PATH  beside any of them: a system of your own, a module whose default export is defineSystem({ ... });
                  hopdrill.config.ts in this folder may name them: export default { systems: ['./my-system.ts'] }\n
@@ -54,7 +58,9 @@ export async function main([name, ...argv]: readonly string[]): Promise<number> 
   const find = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!find) {
     const near = nearest(name, Object.keys(commands));
-    process.stderr.write(`hopdrill: no command ${name}${near ? `; did you mean ${near}?` : ''}\n"hopdrill --help" lists them.\n`);
+    process.stderr.write(
+      `hopdrill: no command ${name}${near ? `; did you mean ${near}?` : ''}\n"hopdrill --help" lists them.\n`,
+    );
     return wrongUsage;
   }
   const command = await find();
@@ -66,7 +72,10 @@ export async function main([name, ...argv]: readonly string[]): Promise<number> 
   return command.run(words);
 }
 
-/** `--system` means the same to every command, so it is read once, here: a module of the user's own, or the name of a known one. */
+/**
+ * `--system` means the same to every command, so it is read once, here: a module of the user's own,
+ * or the name of a known one.
+ */
 async function withSystems(argv: readonly string[]): Promise<readonly string[]> {
   const named: string[] = [];
   const rest: string[] = [];
@@ -75,7 +84,8 @@ async function withSystems(argv: readonly string[]): Promise<readonly string[]> 
     else if (word.startsWith('--system=')) named.push(word.slice('--system='.length));
     else if (word !== '--system') rest.push(word);
   }
-  if (named.length > 0 || existsSync('hopdrill.config.ts')) await (await import('../systems/index.ts')).addSystems(named);
+  if (named.length > 0 || existsSync('hopdrill.config.ts'))
+    await (await import('../systems/index.ts')).addSystems(named);
   return rest;
 }
 
@@ -91,7 +101,8 @@ function describe(error: unknown): string {
 }
 
 if (import.meta.main) {
-  // Halves what a command costs before its first byte goes out; without a writable place it does nothing.
+  // Halves what a command costs before its first byte goes out; without a writable place it does
+  // nothing.
   enableCompileCache();
   outliveReaders();
   try {

@@ -36,13 +36,27 @@ const options = {
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments('plan', argv, options);
-  const [profile] = profilesFor({ stack: values.stack, profileFile: values.profile, stacks: undefined });
+  const [profile] = profilesFor({
+    stack: values.stack,
+    profileFile: values.profile,
+    stacks: undefined,
+  });
   if (profile === undefined) throw new WrongUsage('plan: no stack is up');
   const scenarios = await select({ patterns: positionals, ...meant([profile], values.node) });
   const plans: RunPlan[] = [];
   for (const scenario of scenarios)
-    plans.push(planRun(scenario, profile, await loadSystem(scenario.record.system), '{run}', !values['no-deadman']));
-  process.stdout.write(values.json ? `${JSON.stringify({ plans }, null, 2)}\n` : plans.map(words).join('\n'));
+    plans.push(
+      planRun(
+        scenario,
+        profile,
+        await loadSystem(scenario.record.system),
+        '{run}',
+        !values['no-deadman'],
+      ),
+    );
+  process.stdout.write(
+    values.json ? `${JSON.stringify({ plans }, null, 2)}\n` : plans.map(words).join('\n'),
+  );
   return plans.some((plan) => plan.refusals.length > 0) ? exitCodes.aborted : 0;
 }
 
@@ -53,7 +67,9 @@ function words(plan: RunPlan): string {
     `${plan.scenario} (${plan.severity}) on ${plan.stack}, ${plan.environment}`,
     ...list(
       'break',
-      plan.faults.map((fault) => `${fault.summary}${fault.reaches === undefined ? '' : ` (${fault.reaches})`}`),
+      plan.faults.map(
+        (fault) => `${fault.summary}${fault.reaches === undefined ? '' : ` (${fault.reaches})`}`,
+      ),
     ),
     ...list('do', actions(plan.faults, 'inject')),
     ...list('target', plan.targets),
@@ -78,6 +94,7 @@ function words(plan: RunPlan): string {
 }
 
 /** What is done for each fault, in the order in which it runs. */
-const actions = (faults: RunPlan['faults'], phase: 'inject' | 'undo'): string[] => faults.flatMap((fault) => fault[phase].map(actionWords));
+const actions = (faults: RunPlan['faults'], phase: 'inject' | 'undo'): string[] =>
+  faults.flatMap((fault) => fault[phase].map(actionWords));
 
 const s = (ms: number): string => `${(ms / 1000).toFixed(0)} s`;

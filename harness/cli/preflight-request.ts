@@ -19,7 +19,8 @@ export async function given(argv: readonly string[]): Promise<Given> {
   const system = await usualSystem();
   const addressed = rest.some((word) => /^--(api-base|node-host)(=|$)/.test(word));
   try {
-    if (profile === undefined && stack === undefined && addressed) return parsed(system, [...rest, ...(node ? ['--node-id', node] : [])]);
+    if (profile === undefined && stack === undefined && addressed)
+      return parsed(system, [...rest, ...(node ? ['--node-id', node] : [])]);
     return await fromProfile(await deployment(profile, stack), node, rest);
   } catch (error) {
     if (!(error instanceof WrongUsage)) throw error;
@@ -30,7 +31,10 @@ export async function given(argv: readonly string[]): Promise<Given> {
 const whereFlags = ['profile', 'stack', 'node'] as const;
 type Where = Partial<Record<(typeof whereFlags)[number], string>>;
 
-/** The flags that choose a deployment are read before its system, and with it the other flags, can be known. */
+/**
+ * The flags that choose a deployment are read before its system, and with it the other flags, can
+ * be known.
+ */
 function where(argv: readonly string[]): Where & { rest: string[] } {
   const found: Where = {};
   const rest: string[] = [];
@@ -48,19 +52,31 @@ function where(argv: readonly string[]): Where & { rest: string[] } {
   return { ...found, rest };
 }
 
-async function deployment(profileFile: string | undefined, stack: string | undefined): Promise<Profile> {
+async function deployment(
+  profileFile: string | undefined,
+  stack: string | undefined,
+): Promise<Profile> {
   const known = profileFile !== undefined && stack === undefined ? knownProfile(profileFile) : null;
   if (known !== null) return known;
   const { profilesFor } = await import('./profiles.ts');
-  if (profileFile === '') throw new WrongUsage('found: --profile without a value | allowed: the path of a profile file');
-  if (stack?.includes(',') || stack === '') throw new WrongUsage(`found: --stack ${JSON.stringify(stack)} | allowed: one stack that is up`);
+  if (profileFile === '')
+    throw new WrongUsage('found: --profile without a value | allowed: the path of a profile file');
+  if (stack?.includes(',') || stack === '')
+    throw new WrongUsage(`found: --stack ${JSON.stringify(stack)} | allowed: one stack that is up`);
   const [only] = profilesFor({ profileFile, stack });
-  if (only === undefined) throw new WrongUsage('found: no platform | allowed: --profile FILE, --stack NAME, or --api-base URL ...');
+  if (only === undefined)
+    throw new WrongUsage(
+      'found: no platform | allowed: --profile FILE, --stack NAME, or --api-base URL ...',
+    );
   if (profileFile !== undefined) rememberProfile(profileFile, only);
   return only;
 }
 
-async function fromProfile(profile: Profile, named: string | undefined, rest: readonly string[]): Promise<Given> {
+async function fromProfile(
+  profile: Profile,
+  named: string | undefined,
+  rest: readonly string[],
+): Promise<Given> {
   const system = await askedSystem(profile.system);
   const nodes = Object.keys(profile.nodes);
   const byId = lastValue(rest, '--node-id');
@@ -85,19 +101,34 @@ function parsed(system: AnySystem, argv: readonly string[]): Given {
     .map((flag) => [flag.name, result.request.flags[flag.name]] as const);
   const missing = files
     .filter(([, path]) => typeof path === 'string' && !existsSync(path))
-    .map(([name, path]) => `found: --${name} ${JSON.stringify(path)} | allowed: the path of a file that exists`);
+    .map(
+      ([name, path]) =>
+        `found: --${name} ${JSON.stringify(path)} | allowed: the path of a file that exists`,
+    );
   return missing.length > 0 ? { system, errors: missing } : { system, request: result.request };
 }
 
-/** What the request itself knows and must never print: the files and variables that hold its credentials. */
+/**
+ * What the request itself knows and must never print: the files and variables that hold its
+ * credentials.
+ */
 export function secretsOfRequest(system: AnySystem, request: Request): string[] {
   const holds = (name: string): boolean => /token|cookie|ssh-key|password/.test(name);
-  const files = system.flags.filter((flag) => flag.kind === 'file' && holds(flag.name)).map((flag) => request.flags[flag.name]);
-  const variables = Object.entries(process.env).filter(([name]) => /^HOPDRILL_.*(TOKEN|COOKIE)$/.test(name));
-  return [...secretsIn(files.filter((file) => typeof file === 'string')), ...variables.flatMap(([, value]) => value ?? [])];
+  const files = system.flags
+    .filter((flag) => flag.kind === 'file' && holds(flag.name))
+    .map((flag) => request.flags[flag.name]);
+  const variables = Object.entries(process.env).filter(([name]) =>
+    /^HOPDRILL_.*(TOKEN|COOKIE)$/.test(name),
+  );
+  return [
+    ...secretsIn(files.filter((file) => typeof file === 'string')),
+    ...variables.flatMap(([, value]) => value ?? []),
+  ];
 }
 
 const lastValue = (argv: readonly string[], flag: string): string | undefined => {
   const at = argv.lastIndexOf(flag);
-  return at >= 0 ? argv[at + 1] : argv.findLast((word) => word.startsWith(`${flag}=`))?.slice(flag.length + 1);
+  return at >= 0
+    ? argv[at + 1]
+    : argv.findLast((word) => word.startsWith(`${flag}=`))?.slice(flag.length + 1);
 };

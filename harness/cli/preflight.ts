@@ -9,7 +9,8 @@ export const summary = 'name the first failed hop between a user, the platform a
 export async function help(): Promise<string> {
   const { flags } = await usualSystem();
   const flagLines = [...ownFlags, ...flags].map(
-    (flag) => `  --${`${flag.name}${flag.kind === 'switch' ? '' : ` <${flag.kind}>`}`.padEnd(38)} ${flag.help}`,
+    (flag) =>
+      `  --${`${flag.name}${flag.kind === 'switch' ? '' : ` <${flag.kind}>`}`.padEnd(38)} ${flag.help}`,
   );
   return `Usage: hopdrill preflight [options]
 
@@ -30,7 +31,13 @@ Exit codes: 0 healthy, 1 a hop failed, 2 inconclusive (or partial, with --requir
 
 type Render = typeof import('../preflight/table.ts').renderTable;
 
-function show(system: AnySystem, found: PreflightReport, json: boolean, render: Render, redact: Redact): void {
+function show(
+  system: AnySystem,
+  found: PreflightReport,
+  json: boolean,
+  render: Render,
+  redact: Redact,
+): void {
   const report = redactValue(redact, found);
   if (json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   else {
@@ -54,18 +61,24 @@ export async function run(argv: readonly string[]): Promise<number> {
 
 async function preflight(argv: readonly string[], signal: AbortSignal): Promise<number> {
   const json = argv.includes('--json');
-  const [{ given, secretsOfRequest }, { errorReport, exitCodeOf }, { runPreflight }, { explanationOf, renderExplanation, renderTable }] =
-    await Promise.all([
-      import('./preflight-request.ts'),
-      import('../preflight/document.ts'),
-      import('../preflight/run.ts'),
-      import('../preflight/table.ts'),
-    ]);
+  const [
+    { given, secretsOfRequest },
+    { errorReport, exitCodeOf },
+    { runPreflight },
+    { explanationOf, renderExplanation, renderTable },
+  ] = await Promise.all([
+    import('./preflight-request.ts'),
+    import('../preflight/document.ts'),
+    import('../preflight/run.ts'),
+    import('../preflight/table.ts'),
+  ]);
   let system: AnySystem = await usualSystem();
   let redact = createRedactor([]);
   try {
     if (argv.includes('--explain')) {
-      process.stdout.write(json ? `${JSON.stringify(explanationOf(system), null, 2)}\n` : renderExplanation(system));
+      process.stdout.write(
+        json ? `${JSON.stringify(explanationOf(system), null, 2)}\n` : renderExplanation(system),
+      );
       return 0;
     }
     const wanted = await given(argv);
@@ -81,7 +94,11 @@ async function preflight(argv: readonly string[], signal: AbortSignal): Promise<
     show(system, report, json, renderTable, redact);
     return exitCodeOf(report);
   } catch (error) {
-    const report = errorReport(system, 'internal', error instanceof Error ? error.message : String(error));
+    const report = errorReport(
+      system,
+      'internal',
+      error instanceof Error ? error.message : String(error),
+    );
     if (json) show(system, report, true, renderTable, redact);
     else process.stderr.write(`preflight: ${redact(String(report.error?.message))}\n`);
     return exitCodeOf(report);

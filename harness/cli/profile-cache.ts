@@ -1,5 +1,6 @@
-// Profiles that were read before. Parsing YAML and checking it against the schema costs more than loading all probes, so the
-// result is kept beside Node's compiled modules, under the digest of everything that it was made from.
+// Profiles that were read before. Parsing YAML and checking it against the schema costs more than
+// loading all probes, so the result is kept beside Node's compiled modules, under the digest of
+// everything that it was made from.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,12 +9,16 @@ import type { Profile } from '../records/profile.ts';
 /** Its bytes are part of the key: another schema may refuse what this one took. */
 const schemaFile = new URL('../records/profile.ts', import.meta.url);
 
-/** Null where Node keeps nothing either. The path belongs to the key, because a profile's own paths are relative to its file. */
+/**
+ * Null where Node keeps nothing either. The path belongs to the key, because a profile's own paths
+ * are relative to its file.
+ */
 function placeOf(file: string): string | null {
   const folder = process.env.NODE_COMPILE_CACHE;
   if (!folder) return null;
   const digest = createHash('sha256');
-  for (const part of [readFileSync(schemaFile), resolve(file), readFileSync(file)]) digest.update(part).update('\0');
+  for (const part of [readFileSync(schemaFile), resolve(file), readFileSync(file)])
+    digest.update(part).update('\0');
   return join(folder, 'profiles', `${digest.digest('hex')}.json`);
 }
 

@@ -20,11 +20,16 @@ export interface Where {
 
 /** Two words on where contradict each other, whichever would win. */
 function oneWord({ stack, stacks, profileFile }: Where): boolean {
-  const given = Object.entries({ '--stack': stack, '--stacks': stacks, '--profile': profileFile }).filter(
-    ([, value]) => value !== undefined,
-  );
+  const given = Object.entries({
+    '--stack': stack,
+    '--stacks': stacks,
+    '--profile': profileFile,
+  }).filter(([, value]) => value !== undefined);
   const [first, second] = given.map(([name, value]) => `${name} ${value}`);
-  if (second !== undefined) throw new WrongUsage(`found: ${first} beside ${second} | allowed: one of --stack, --stacks, --profile`);
+  if (second !== undefined)
+    throw new WrongUsage(
+      `found: ${first} beside ${second} | allowed: one of --stack, --stacks, --profile`,
+    );
   return first !== undefined;
 }
 
@@ -38,14 +43,20 @@ export function profilesFor(where: Where): Profile[] {
   oneWord(where);
   if (where.profileFile !== undefined) return [readProfile(where.profileFile)];
   const up = listStacks().flatMap((stack) => (stack.phase === 'up' ? [stack.stack] : []));
-  if (where.stack !== undefined) return where.stack.split(',').map((name) => profileOf(knownOf(name, up)));
+  if (where.stack !== undefined)
+    return where.stack.split(',').map((name) => profileOf(knownOf(name, up)));
   const [only] = up;
-  if (only === undefined) throw new WrongUsage('no stack is up (bring one up with "hopdrill up", or name a platform with --profile FILE)');
+  if (only === undefined)
+    throw new WrongUsage(
+      'no stack is up (bring one up with "hopdrill up", or name a platform with --profile FILE)',
+    );
   if (where.stacks !== undefined) {
-    if (up.length < where.stacks) throw new WrongUsage(`--stacks ${where.stacks}: ${up.length} are up (${up.join(', ')})`);
+    if (up.length < where.stacks)
+      throw new WrongUsage(`--stacks ${where.stacks}: ${up.length} are up (${up.join(', ')})`);
     return up.slice(0, where.stacks).map(profileOf);
   }
-  if (up.length > 1) throw new WrongUsage(`several stacks are up (${up.join(', ')}): say which with --stack`);
+  if (up.length > 1)
+    throw new WrongUsage(`several stacks are up (${up.join(', ')}): say which with --stack`);
   return [profileOf(only)];
 }
 
@@ -54,11 +65,16 @@ function knownOf(name: string, up: readonly string[]): string {
   const near = nearest(name, up);
   const known = up.length === 0 ? 'none is' : `up: ${up.join(', ')}`;
   const meant = near === undefined ? '' : `; did you mean ${near}?`;
-  throw new WrongUsage(`--stack ${name}: no such stack is up (${known})${meant} "hopdrill up --stack ${name}" brings it up`);
+  throw new WrongUsage(
+    `--stack ${name}: no such stack is up (${known})${meant} "hopdrill up --stack ${name}" brings it up`,
+  );
 }
 
 /** What `select` needs to know of where the scenarios will run. */
-export function meant(profiles: readonly Profile[], node: string | undefined): Pick<Selection, 'system' | 'node' | 'nodes'> {
+export function meant(
+  profiles: readonly Profile[],
+  node: string | undefined,
+): Pick<Selection, 'system' | 'node' | 'nodes'> {
   for (const { nodes, stack } of profiles) {
     if (node === undefined || nodes[node] !== undefined) continue;
     const names = Object.keys(nodes);
@@ -67,15 +83,24 @@ export function meant(profiles: readonly Profile[], node: string | undefined): P
       `found: --node ${node} | allowed on ${stack}: ${names.join(', ') || 'none, it has no nodes'}${near === undefined ? '' : ` | nearest: ${near}`}`,
     );
   }
-  return { system: profiles[0]?.system, node, nodes: profiles.flatMap((profile) => Object.keys(profile.nodes)) };
+  return {
+    system: profiles[0]?.system,
+    node,
+    nodes: profiles.flatMap((profile) => Object.keys(profile.nodes)),
+  };
 }
 
 /** Every mistake of the file at once, each as `file:line:column: found ...; allowed: ...`. */
 export function readProfile(file: string): Profile {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new WrongUsage(`--profile ${file}: no such file (docs/your-own-platform/profile.yaml is one to begin with)`);
+    throw new WrongUsage(
+      `--profile ${file}: no such file (docs/your-own-platform/profile.yaml is one to begin with)`,
+    );
   const source = readSource(readFileSync(file, 'utf8'));
-  const mistakes = source.syntax.map(({ position, message }) => ({ position, text: `YAML: ${message.split('\n')[0]}` }));
+  const mistakes = source.syntax.map(({ position, message }) => ({
+    position,
+    text: `YAML: ${message.split('\n')[0]}`,
+  }));
   if (mistakes.length === 0)
     mistakes.push(
       ...shapeMistakes(profileSchema, source.value).map((mistake) => ({
@@ -83,10 +108,17 @@ export function readProfile(file: string): Profile {
         text: `${mistake.path.join('.') || 'the file'}: ${sentence(mistake)}`,
       })),
     );
-  if (mistakes.length === 0) return absoluteProfile(profileSchema.parse(source.value), dirname(resolve(file)));
-  mistakes.sort((a, b) => a.position.line - b.position.line || a.position.column - b.position.column);
-  const lines = mistakes.map(({ position, text }) => `${file}:${position.line}:${position.column}: ${text}`);
-  throw new WrongUsage(`a profile with mistakes (docs/your-own-platform/profile.yaml has a word on each field)\n${lines.join('\n')}`);
+  if (mistakes.length === 0)
+    return absoluteProfile(profileSchema.parse(source.value), dirname(resolve(file)));
+  mistakes.sort(
+    (a, b) => a.position.line - b.position.line || a.position.column - b.position.column,
+  );
+  const lines = mistakes.map(
+    ({ position, text }) => `${file}:${position.line}:${position.column}: ${text}`,
+  );
+  throw new WrongUsage(
+    `a profile with mistakes (docs/your-own-platform/profile.yaml has a word on each field)\n${lines.join('\n')}`,
+  );
 }
 
 export const profileOf = (stack: string): Profile => readProfile(profileFileOf(stack));

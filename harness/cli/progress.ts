@@ -1,6 +1,9 @@
 import type { Events, RunEvent } from '../records/events.ts';
 
-/** Live progress: one rewritten line on a terminal, plain lines into a pipe, JSON lines when asked for. Shows, never decides. */
+/**
+ * Live progress: one rewritten line on a terminal, plain lines into a pipe, JSON lines when asked
+ * for. Shows, never decides.
+ */
 export function progress(json: boolean): { event: Events } {
   if (json) return { event: (event) => void process.stdout.write(`${JSON.stringify(event)}\n`) };
   return process.stdout.isTTY ? live() : { event: plain };
@@ -21,9 +24,10 @@ export function line(event: RunEvent): string | null {
     case 'note':
       return `          ${event.stage}: ${event.text}`;
     case 'verdict':
-      return [`${event.verdict.toUpperCase()} ${event.scenario} ${seconds(event.duration_ms)}`, ...event.reasons.map(reasonLine)].join(
-        '\n',
-      );
+      return [
+        `${event.verdict.toUpperCase()} ${event.scenario} ${seconds(event.duration_ms)}`,
+        ...event.reasons.map(reasonLine),
+      ].join('\n');
     case 'would_run':
       return event.scenario;
     case 'summary':
@@ -31,7 +35,12 @@ export function line(event: RunEvent): string | null {
   }
 }
 
-const reasonLine = (reason: { at?: string | undefined; field: string; expected: string; observed: string }): string =>
+const reasonLine = (reason: {
+  at?: string | undefined;
+  field: string;
+  expected: string;
+  observed: string;
+}): string =>
   `  ${reason.at === undefined ? '' : `${reason.at}: `}${reason.field}: expected ${reason.expected}, observed ${reason.observed}`;
 
 function seconds(ms: number): string {
@@ -64,7 +73,11 @@ function live(): { event: Events } {
       const text = line(event);
       if (text !== null) process.stdout.write(`${text}\n`);
       if (event.event === 'stage' && event.status === 'start')
-        running.set(event.scenario, { stage: event.stage, since: performance.now(), budget: event.budget_ms });
+        running.set(event.scenario, {
+          stage: event.stage,
+          since: performance.now(),
+          budget: event.budget_ms,
+        });
       if (event.event === 'verdict') running.delete(event.scenario);
       draw();
     },

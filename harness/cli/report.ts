@@ -39,11 +39,16 @@ const options = {
 
 function read(argv: readonly string[]) {
   const { values, positionals } = readArguments('report', argv, options);
-  const wrong = (what: string): WrongUsage => new WrongUsage(`report: ${what} ("hopdrill report --help")`);
-  if (values.last !== undefined && !/^[1-9]\d{0,5}$/.test(values.last)) throw wrong(`--last ${values.last}: a whole number from 1`);
+  const wrong = (what: string): WrongUsage =>
+    new WrongUsage(`report: ${what} ("hopdrill report --help")`);
+  if (values.last !== undefined && !/^[1-9]\d{0,5}$/.test(values.last))
+    throw wrong(`--last ${values.last}: a whole number from 1`);
   if (values.since !== undefined && Number.isNaN(Date.parse(values.since)))
     throw wrong(`--since ${values.since}: a time like 2026-05-25T22:00:00Z`);
-  const strange = positionals.find((dir) => !['plan.json', 'events.jsonl', 'verdict.json'].some((file) => existsSync(join(dir, file))));
+  const strange = positionals.find(
+    (dir) =>
+      !['plan.json', 'events.jsonl', 'verdict.json'].some((file) => existsSync(join(dir, file))),
+  );
   if (strange !== undefined) throw wrong(`${strange} is no run folder (they lie in ${outDir})`);
   return { values, positionals };
 }
@@ -51,7 +56,8 @@ function read(argv: readonly string[]) {
 export function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = read(argv);
   const folders = choose(positionals, values);
-  if (folders.length === 0) throw new WrongUsage(`report: no run of that kind in ${outDir} ("hopdrill run" makes one)`);
+  if (folders.length === 0)
+    throw new WrongUsage(`report: no run of that kind in ${outDir} ("hopdrill run" makes one)`);
   const rows = folders.map(rowOfFolder);
   if (values.junit !== undefined) writeFileSync(values.junit, junit(rows));
   const made = values.allure === undefined || allureOf(resolve(values.allure), folders);
@@ -73,12 +79,17 @@ function allureOf(dir: string, folders: readonly FolderRead[]): boolean {
   rmSync(results, { recursive: true, force: true });
   writeResults(results, folders);
   const allure = resolve(import.meta.dirname, '../../node_modules/.bin/allure');
-  const { status } = spawnSync(allure, ['awesome', results, '--output', report, '--single-file'], { stdio: 'ignore' });
+  const { status } = spawnSync(allure, ['awesome', results, '--output', report, '--single-file'], {
+    stdio: 'ignore',
+  });
   process.stderr.write(`report: ${join(report, 'index.html')}\n`);
   return status === 0;
 }
 
-function choose(positionals: readonly string[], values: { last?: string | undefined; since?: string | undefined }) {
+function choose(
+  positionals: readonly string[],
+  values: { last?: string | undefined; since?: string | undefined },
+) {
   if (positionals.length > 0) return positionals.map((dir) => readFolder(resolve(dir)));
   if (values.since !== undefined) return readFolders(outDir, new Date(values.since));
   if (values.last !== undefined) return readFolders().slice(-Number(values.last));

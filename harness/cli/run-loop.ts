@@ -14,7 +14,10 @@ export interface LoopOptions {
   readonly json: boolean;
 }
 
-export async function runAll(scenarios: readonly Scenario[], options: LoopOptions): Promise<number> {
+export async function runAll(
+  scenarios: readonly Scenario[],
+  options: LoopOptions,
+): Promise<number> {
   const stopping = stopOnSignals((text) => void process.stderr.write(`${text}\n`));
   const show = progress(options.json);
   const queue = [...scenarios];
@@ -26,7 +29,11 @@ export async function runAll(scenarios: readonly Scenario[], options: LoopOption
       const record = await runScenario(scenario, {
         profile,
         events: show.event,
-        options: { signal: stopping.signal, deadman: options.deadman, ...(options.keepOnFail && { hold: stopping.hold }) },
+        options: {
+          signal: stopping.signal,
+          deadman: options.deadman,
+          ...(options.keepOnFail && { hold: stopping.hold }),
+        },
       });
       rows.push(rowOf(record));
       show.event({
@@ -52,12 +59,17 @@ export async function runAll(scenarios: readonly Scenario[], options: LoopOption
     stopping.close();
   }
   if (options.json)
-    show.event(broken === undefined ? summaryEvent(rows) : { ...summaryEvent(rows), verdict: worstOf([...rows, { verdict: 'aborted' }]) });
+    show.event(
+      broken === undefined
+        ? summaryEvent(rows)
+        : { ...summaryEvent(rows), verdict: worstOf([...rows, { verdict: 'aborted' }]) },
+    );
   else process.stdout.write(`\n${table(rows)}\n`);
   if (broken !== undefined) throw broken;
   const worst = worstOf(rows);
   if (worst === 'dirty') return exitCodes.dirty;
-  // A run that was held and then went to its end has its verdict; the signal says that others did not run.
+  // A run that was held and then went to its end has its verdict; the signal says that others did
+  // not run.
   const cutShort = stopping.signal.aborted || queue.length > 0;
   return codes[0] ?? (cutShort ? stopping.exitCode() : undefined) ?? exitCodes[worst];
 }

@@ -48,7 +48,9 @@ function read(argv: readonly string[]) {
   for (const name of ['repeat', 'stacks'] as const) {
     const value = values[name];
     if (value !== undefined && !/^[1-9]\d{0,3}$/.test(value))
-      throw new WrongUsage(`run: --${name} ${value}: a whole number from 1 to 9999 ("hopdrill run --help")`);
+      throw new WrongUsage(
+        `run: --${name} ${value}: a whole number from 1 to 9999 ("hopdrill run --help")`,
+      );
   }
   return { ...values, patterns: positionals };
 }
@@ -60,7 +62,10 @@ export async function run(argv: readonly string[]): Promise<number> {
     stacks: wanted.stacks === undefined ? undefined : Number(wanted.stacks),
     profileFile: wanted.profile,
   };
-  const [{ select }, { meant, profilesFor, profilesIfAny }] = await Promise.all([import('./select.ts'), import('./profiles.ts')]);
+  const [{ select }, { meant, profilesFor, profilesIfAny }] = await Promise.all([
+    import('./select.ts'),
+    import('./profiles.ts'),
+  ]);
   // A mistake in a scenario's name is told first, wherever it would have run.
   const chosen = await select({
     patterns: wanted.patterns,
@@ -71,9 +76,13 @@ export async function run(argv: readonly string[]): Promise<number> {
     ...meant(profilesIfAny(where), wanted.node),
   });
   if (wanted['dry-run']) {
-    const [{ progress }, { summaryEvent }] = await Promise.all([import('./progress.ts'), import('../../reports/summary.ts')]);
+    const [{ progress }, { summaryEvent }] = await Promise.all([
+      import('./progress.ts'),
+      import('../../reports/summary.ts'),
+    ]);
     const show = progress(wanted.json);
-    for (const { record, file } of chosen) show.event({ event: 'would_run', scenario: record.scenario, file });
+    for (const { record, file } of chosen)
+      show.event({ event: 'would_run', scenario: record.scenario, file });
     show.event(summaryEvent([]));
     return 0;
   }

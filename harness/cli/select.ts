@@ -17,7 +17,9 @@ export interface Selection {
   readonly system?: string | undefined;
   /** The node that every scenario is about, whichever its file names. */
   readonly node?: string | undefined;
-  /** Nodes of the platform that is meant; a file may name them besides the usual ones of its system. */
+  /**
+   * Nodes of the platform that is meant; a file may name them besides the usual ones of its system.
+   */
   readonly nodes?: readonly string[];
 }
 
@@ -30,11 +32,22 @@ export async function select(wanted: Selection): Promise<Scenario[]> {
   const { scenarios, mistakes } = loadFiles(files, withNodes(await vocabulary(), wanted), root);
   if (mistakes.length > 0) throw Object.assign(new ScenarioMistakes(mistakes), { exitCode: 64 });
   checkWords(wanted, scenarios);
-  const ofSystem = scenarios.filter(({ record }) => wanted.patterns.length > 0 || (wanted.system ?? record.system) === record.system);
-  if (ofSystem.length === 0) throw new WrongUsage(`no scenario in scenarios/ is one of the system ${wanted.system}: name files or folders`);
-  const tagged = ofSystem.filter(({ record }) => (wanted.tags ?? []).every((tag) => record.tags.includes(tag)));
-  const fitting = tagged.filter(({ record }) => wanted.severity === undefined || record.severity === wanted.severity);
-  if (fitting.length === 0) throw new WrongUsage('no scenario has all of that ("hopdrill list" names them)');
+  const ofSystem = scenarios.filter(
+    ({ record }) =>
+      wanted.patterns.length > 0 || (wanted.system ?? record.system) === record.system,
+  );
+  if (ofSystem.length === 0)
+    throw new WrongUsage(
+      `no scenario in scenarios/ is one of the system ${wanted.system}: name files or folders`,
+    );
+  const tagged = ofSystem.filter(({ record }) =>
+    (wanted.tags ?? []).every((tag) => record.tags.includes(tag)),
+  );
+  const fitting = tagged.filter(
+    ({ record }) => wanted.severity === undefined || record.severity === wanted.severity,
+  );
+  if (fitting.length === 0)
+    throw new WrongUsage('no scenario has all of that ("hopdrill list" names them)');
   const placed = fitting.map((scenario) => onNode(scenario, wanted.node));
   const repeated = Array.from({ length: wanted.repeat ?? 1 }, () => placed).flat();
   return wanted.shuffle === undefined ? repeated : shuffled(repeated, wanted.shuffle);
@@ -50,7 +63,10 @@ function withNodes(words: Vocabulary, { system = '', nodes = [] }: Selection): V
 const onNode = (scenario: Scenario, node: string | undefined): Scenario =>
   node === undefined ? scenario : { ...scenario, record: { ...scenario.record, target: { node } } };
 
-/** A severity or tag that nothing can have is a mistake; one that nothing here has besides the others is an empty choice. */
+/**
+ * A severity or tag that nothing can have is a mistake; one that nothing here has besides the
+ * others is an empty choice.
+ */
 function checkWords(wanted: Selection, scenarios: readonly Scenario[]): void {
   const tags = [...new Set(scenarios.flatMap(({ record }) => record.tags))].sort();
   const asked = [
@@ -60,7 +76,12 @@ function checkWords(wanted: Selection, scenarios: readonly Scenario[]): void {
   const wrong = asked.filter(([, value, allowed]) => !allowed.some((one) => one === value));
   if (wrong.length === 0) return;
   throw new WrongUsage(
-    wrong.map(([name, value, allowed]) => `found: --${name} ${value} | allowed: ${allowed.join(', ') || 'none'}`).join('\n'),
+    wrong
+      .map(
+        ([name, value, allowed]) =>
+          `found: --${name} ${value} | allowed: ${allowed.join(', ') || 'none'}`,
+      )
+      .join('\n'),
   );
 }
 

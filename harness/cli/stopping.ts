@@ -1,6 +1,9 @@
 import { type EndingSignal, endingSignals, exitOfSignal } from '../records/exit-codes.ts';
 
-/** What a signal means to `run`: the end of a hold when something is held, else the end of the run, after its undo. */
+/**
+ * What a signal means to `run`: the end of a hold when something is held, else the end of the run,
+ * after its undo.
+ */
 export interface Stopping {
   readonly signal: AbortSignal;
   /** Told to leave: nothing further begins. */
@@ -16,7 +19,8 @@ export function stopOnSignals(say: (text: string) => void): Stopping {
   const held = new Set<() => void>();
   let told: EndingSignal | undefined;
   const stop = (name: EndingSignal): void => {
-    // Ctrl-C is what the hold asked for; whoever closes the terminal or ends the process does not want the rest either.
+    // Ctrl-C is what the hold asked for; whoever closes the terminal or ends the process does not
+    // want the rest either.
     if (held.size === 0 || name !== 'SIGINT') told ??= name;
     if (held.size > 0) {
       say(`${name}: the hold is over, going on to the repair (once more interrupts the run)`);

@@ -37,16 +37,26 @@ export async function run(argv: readonly string[]): Promise<number> {
     import('../undo/known.ts'),
   ]);
   const stack = options.stack === undefined ? {} : { stack: options.stack };
-  const stacks = listStacks().filter((one) => one.phase === 'up' && (options.stack === undefined || one.stack === options.stack));
+  const stacks = listStacks().filter(
+    (one) => one.phase === 'up' && (options.stack === undefined || one.stack === options.stack),
+  );
   const foreign = options.profile === undefined ? [] : [readProfile(options.profile)];
   const profiles = [...stacks.map((one) => profileOf(one.stack)), ...foreign];
   const known = [...listStacks(), ...foreign].map((one) => one.stack);
   if (options.stack !== undefined && !known.includes(options.stack))
-    mustBeKnown('--stack', options.stack, [...known, ...(await knownRuns()).flatMap((one) => one.stack ?? [])]);
+    mustBeKnown('--stack', options.stack, [
+      ...known,
+      ...(await knownRuns()).flatMap((one) => one.stack ?? []),
+    ]);
   const only = options.run === undefined ? {} : { run: options.run };
   const report = await sweep({ ...stack, ...only, dryRun: options['dry-run'], profiles });
-  // Asked afterwards: a run of another machine has no ledger here, and left its marks on the targets all the same.
-  if (options.run !== undefined && report.runs.length === 0 && !report.leftovers.some((left) => left.run === options.run))
+  // Asked afterwards: a run of another machine has no ledger here, and left its marks on the
+  // targets all the same.
+  if (
+    options.run !== undefined &&
+    report.runs.length === 0 &&
+    !report.leftovers.some((left) => left.run === options.run)
+  )
     mustBeKnown(
       '--run',
       options.run,
@@ -54,11 +64,16 @@ export async function run(argv: readonly string[]): Promise<number> {
     );
   const unproven = report.unproven.length + report.unsearched.length;
   const code = unproven === 0 ? 0 : 3;
-  if (options.json) process.stdout.write(`${JSON.stringify({ ok: code === 0, dry_run: options['dry-run'], ...report }, null, 2)}\n`);
+  if (options.json)
+    process.stdout.write(
+      `${JSON.stringify({ ok: code === 0, dry_run: options['dry-run'], ...report }, null, 2)}\n`,
+    );
   else {
     for (const line of report.lines) process.stdout.write(`${line}\n`);
     process.stdout.write(
-      code === 0 ? `nothing is left${report.lines.length === 0 ? ', and nothing was to be done' : ''}\n` : `unproven: ${unproven}\n`,
+      code === 0
+        ? `nothing is left${report.lines.length === 0 ? ', and nothing was to be done' : ''}\n`
+        : `unproven: ${unproven}\n`,
     );
   }
   return code;

@@ -32,13 +32,17 @@ const options = {
 
 function read(argv: readonly string[]) {
   const { stack, profile, browser, keep, json } = readOptions('up', argv, options);
-  if (!isStackName(stack)) throw new WrongUsage(`up: --stack ${stack}: a letter, then letters, digits and dashes`);
+  if (!isStackName(stack))
+    throw new WrongUsage(`up: --stack ${stack}: a letter, then letters, digits and dashes`);
   if (profile !== 'fast' && profile !== 'seed-defaults')
     throw new WrongUsage(`up: --profile ${profile}: fast or seed-defaults ("hopdrill up --help")`);
   return { stack, profile, browser, keep, json } as const;
 }
 
-/** Prerequisites are looked at only when the stack is not there already: that look alone takes most of a second. */
+/**
+ * Prerequisites are looked at only when the stack is not there already: that look alone takes most
+ * of a second.
+ */
 async function prerequisites(stack: string): Promise<number> {
   const { readState } = await import('../stack/state.ts');
   if (readState(stack)?.phase === 'up') return 0;
@@ -56,7 +60,9 @@ function print(result: UpResult, seconds: number, json: boolean): void {
   }
   const state = alreadyUp ? 'is up already, and green' : 'is up, and green';
   const console = `https://console.gpuaas.test:${addresses.ports.edge}/ (on 127.0.0.1)`;
-  process.stdout.write(`stack ${stack} ${state} (${seconds.toFixed(1)} s)\n  profile  ${profileFile}\n  console  ${console}\n`);
+  process.stdout.write(
+    `stack ${stack} ${state} (${seconds.toFixed(1)} s)\n  profile  ${profileFile}\n  console  ${console}\n`,
+  );
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -65,7 +71,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   const wanted = read(argv);
   const startedAt = performance.now();
   const seconds = () => (performance.now() - startedAt) / 1000;
-  const say = (line: string) => void process.stderr.write(`[${seconds().toFixed(1).padStart(5)} s] ${line}\n`);
+  const say = (line: string) =>
+    void process.stderr.write(`[${seconds().toFixed(1).padStart(5)} s] ${line}\n`);
   const abort = new AbortController();
   const interrupt = (name: NodeJS.Signals) => {
     if (!abort.signal.aborted) say(`${name}: taking away what was begun`);
@@ -82,7 +89,12 @@ export async function run(argv: readonly string[]): Promise<number> {
 
 type Wanted = ReturnType<typeof read>;
 
-async function bringUp(wanted: Wanted, signal: AbortSignal, say: (line: string) => void, seconds: () => number): Promise<number> {
+async function bringUp(
+  wanted: Wanted,
+  signal: AbortSignal,
+  say: (line: string) => void,
+  seconds: () => number,
+): Promise<number> {
   const { stack, profile, browser, keep, json } = wanted;
   const code = await prerequisites(stack);
   if (code !== 0) return code;

@@ -1,6 +1,12 @@
-// A person at the console page, in a real Chromium that is driven over its debugging protocol. Every use has a
-// context of its own: no cookie, token or socket is left for the next one.
-import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
+// A person at the console page, in a real Chromium that is driven over its debugging protocol.
+// Every use has a context of its own: no cookie, token or socket is left for the next one.
+import {
+  type Browser,
+  type BrowserContext,
+  type CDPSession,
+  chromium,
+  type Page,
+} from 'playwright-core';
 import { measure } from '../records/spans.ts';
 
 export interface ConsoleRequest {
@@ -11,7 +17,10 @@ export interface ConsoleRequest {
   readonly userToken?: string;
   /** `name=value` of the edge's login. */
   readonly edgeCookie: string;
-  /** The answer to the page's request for a terminal, in place of the API's: how a page meets a token that was used. */
+  /**
+   * The answer to the page's request for a terminal, in place of the API's: how a page meets a
+   * token that was used.
+   */
   readonly minted?: { readonly token: string; readonly correlationId: string };
   readonly timeoutMs?: number;
 }
@@ -38,7 +47,10 @@ export interface ConsolePage {
   readonly sockets: readonly SeenSocket[];
   state(): Promise<ConsoleState>;
   /** The state in which the page first satisfied the question; null at the deadline. */
-  waitFor(question: (state: ConsoleState) => boolean, timeoutMs: number): Promise<ConsoleState | null>;
+  waitFor(
+    question: (state: ConsoleState) => boolean,
+    timeoutMs: number,
+  ): Promise<ConsoleState | null>;
   type(text: string): Promise<void>;
   /** As from a clipboard: all at once. */
   paste(text: string): Promise<void>;
@@ -76,7 +88,8 @@ const readTerminal = `(() => {
 })()`;
 
 /** Playwright's own errors carry pages of log; the first line says it. */
-const firstLine = (error: unknown): Error => new Error(String(error instanceof Error ? error.message : error).split('\n', 1)[0]);
+const firstLine = (error: unknown): Error =>
+  new Error(String(error instanceof Error ? error.message : error).split('\n', 1)[0]);
 
 async function watchSockets(session: CDPSession): Promise<SeenSocket[]> {
   const seen = new Map<string, SeenSocket>();
@@ -108,11 +121,22 @@ async function watchSockets(session: CDPSession): Promise<SeenSocket[]> {
 }
 
 /** The edge's login holds for all public hosts, so it belongs to their common domain. */
-async function logIn(context: BrowserContext, { consoleBase, edgeCookie }: ConsoleRequest): Promise<void> {
+async function logIn(
+  context: BrowserContext,
+  { consoleBase, edgeCookie }: ConsoleRequest,
+): Promise<void> {
   const { hostname } = new URL(consoleBase);
   const at = edgeCookie.indexOf('=');
   const domain = `.${hostname.split('.').slice(1).join('.')}`;
-  await context.addCookies([{ name: edgeCookie.slice(0, at), value: edgeCookie.slice(at + 1), domain, path: '/', secure: true }]);
+  await context.addCookies([
+    {
+      name: edgeCookie.slice(0, at),
+      value: edgeCookie.slice(at + 1),
+      domain,
+      path: '/',
+      secure: true,
+    },
+  ]);
 }
 
 async function answerMint(page: Page, { consoleBase, minted }: ConsoleRequest): Promise<void> {
@@ -133,7 +157,12 @@ async function signIn(page: Page, wanted: ConsoleRequest): Promise<void> {
   await page.click('#sign-in button[type=submit]');
 }
 
-function handle(browser: Browser, context: BrowserContext, page: Page, sockets: SeenSocket[]): ConsolePage {
+function handle(
+  browser: Browser,
+  context: BrowserContext,
+  page: Page,
+  sockets: SeenSocket[],
+): ConsolePage {
   const state = async () => (await page.evaluate(readState)) as ConsoleState;
   const terminalText = async () => (await page.evaluate(readTerminal)) as string;
   const until = async <T>(
@@ -159,7 +188,10 @@ function handle(browser: Browser, context: BrowserContext, page: Page, sockets: 
     },
     waitForText: async (pattern, timeoutMs) => {
       const { answer, met } = await until(terminalText, (text) => pattern.test(text), timeoutMs);
-      if (!met) throw new Error(`the terminal did not show ${pattern} within ${timeoutMs} ms; it shows: ${answer.slice(-500)}`);
+      if (!met)
+        throw new Error(
+          `the terminal did not show ${pattern} within ${timeoutMs} ms; it shows: ${answer.slice(-500)}`,
+        );
       return answer;
     },
     type: async (text) => {
@@ -188,11 +220,15 @@ async function leave(browser: Browser, context: BrowserContext | null): Promise<
   await browser.close().catch(() => {});
 }
 
-/** Opens the console, signs in, and asks for a terminal; returns as soon as the page has been asked. */
+/**
+ * Opens the console, signs in, and asks for a terminal; returns as soon as the page has been asked.
+ */
 export function openConsole(wanted: ConsoleRequest): Promise<ConsolePage> {
   return measure('driver', 'console page', async () => {
     const timeout = wanted.timeoutMs ?? 10_000;
-    const browser = await chromium.connectOverCDP(wanted.cdpUrl, { timeout }).catch((error) => Promise.reject(firstLine(error)));
+    const browser = await chromium
+      .connectOverCDP(wanted.cdpUrl, { timeout })
+      .catch((error) => Promise.reject(firstLine(error)));
     let context: BrowserContext | null = null;
     try {
       context = await browser.newContext();

@@ -1,6 +1,7 @@
 /**
- * The auditor's view of the platform's database: who wrote what (`write_log`, filled by triggers), and every transaction
- * that changed anything (a logical decoding slot), so that a write which dodged the triggers is still counted. Reads only.
+ * The auditor's view of the platform's database: who wrote what (`write_log`, filled by triggers),
+ * and every transaction that changed anything (a logical decoding slot), so that a write which
+ * dodged the triggers is still counted. Reads only.
  */
 import { readFileSync } from 'node:fs';
 import postgres from 'postgres';
@@ -42,7 +43,9 @@ export interface DbLog {
   cursor(): Promise<string>;
   auditSince(cursor: string): Promise<Audit>;
   dropSlot(): Promise<void>;
-  /** Slots of ours that no process reads; they would keep the database's log from being recycled. */
+  /**
+   * Slots of ours that no process reads; they would keep the database's log from being recycled.
+   */
   abandonedSlots(): Promise<string[]>;
   dropAbandoned(slot: string): Promise<void>;
   close(): Promise<void>;
@@ -67,13 +70,20 @@ export function openDbLog(target: DatabaseTarget, runId: string): DbLog {
   });
   const call = <T>(what: string, work: () => Promise<T>, ms = 8000): Promise<T> =>
     measure('driver', `database ${what}`, () =>
-      withDeadline('database', what, ms, work()).catch((error: unknown) => Promise.reject(wrap(what, error))),
+      withDeadline('database', what, ms, work()).catch((error: unknown) =>
+        Promise.reject(wrap(what, error)),
+      ),
     );
   const cursor = async (): Promise<string> =>
-    (await sql<{ id: string }[]>`select coalesce(max(id), 0)::text as id from write_log`)[0]?.id ?? '0';
+    (await sql<{ id: string }[]>`select coalesce(max(id), 0)::text as id from write_log`)[0]?.id ??
+    '0';
   return {
     createSlot: () =>
-      call('create slot', async () => void (await sql`select pg_create_logical_replication_slot(${slot}, 'test_decoding')`)),
+      call(
+        'create slot',
+        async () =>
+          void (await sql`select pg_create_logical_replication_slot(${slot}, 'test_decoding')`),
+      ),
     cursor: () => call('cursor', cursor),
     auditSince: (since) => call('audit', () => audit(sql, slot, since)),
     dropSlot: () =>
@@ -100,12 +110,17 @@ export function openDbLog(target: DatabaseTarget, runId: string): DbLog {
 }
 
 /**
- * First the slot, then the rows: a transaction that commits in between has its row read and its xid left in the slot for
- * next time, where the row is found again by its xid. The other way round an honest write would look unattributed.
+ * First the slot, then the rows: a transaction that commits in between has its row read and its xid
+ * left in the slot for next time, where the row is found again by its xid. The other way round an
+ * honest write would look unattributed.
  */
 async function audit(sql: postgres.Sql, slot: string, since: string): Promise<Audit> {
-  const changes = await sql<{ data: string }[]>`select data from pg_logical_slot_get_changes(${slot}, null, null, 'skip-empty-xacts', '1')`;
-  const xids = [...new Set(changes.flatMap(({ data }) => /^BEGIN (\d+)$/.exec(data)?.slice(1, 2) ?? []))];
+  const changes = await sql<
+    { data: string }[]
+  >`select data from pg_logical_slot_get_changes(${slot}, null, null, 'skip-empty-xacts', '1')`;
+  const xids = [
+    ...new Set(changes.flatMap(({ data }) => /^BEGIN (\d+)$/.exec(data)?.slice(1, 2) ?? [])),
+  ];
   const rows = await sql<WriteRow[]>`
     select id::text, at::text, xid::text, "session_user"::text as session_user, client_addr::text, application_name, correlation_id, op, table_name, query
     from write_log where id > ${since}::bigint or xid::text = any(${xids}) order by id`;
@@ -121,7 +136,12 @@ function wrap(what: string, error: unknown): DriverError {
   if (error instanceof DriverError) return error;
   const code = (error as { code?: string }).code ?? '';
   const unreachable = /^(ECONN|CONNECT|ENOTFOUND|ETIMEDOUT|57P)/.test(code);
-  return new DriverError('database', unreachable ? 'unreachable' : code === '28P01' ? 'auth' : 'failed', `${what}: ${messageOf(error)}`, {
-    cause: error,
-  });
+  return new DriverError(
+    'database',
+    unreachable ? 'unreachable' : code === '28P01' ? 'auth' : 'failed',
+    `${what}: ${messageOf(error)}`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -1,4 +1,7 @@
-/** The engine's API by dockerode, each call with a deadline. A container is named as the profile names it; nothing here knows a stack. */
+/**
+ * The engine's API by dockerode, each call with a deadline. A container is named as the profile
+ * names it; nothing here knows a stack.
+ */
 import { PassThrough } from 'node:stream';
 import Docker from 'dockerode';
 import { measure } from '../records/spans.ts';
@@ -26,7 +29,11 @@ export interface DockerDriver {
   pause(container: string): Promise<void>;
   unpause(container: string): Promise<void>;
   restart(container: string, graceSeconds?: number): Promise<void>;
-  exec(container: string, argv: readonly string[], options?: { stdin?: string; timeoutMs?: number }): Promise<ExecResult>;
+  exec(
+    container: string,
+    argv: readonly string[],
+    options?: { stdin?: string; timeoutMs?: number },
+  ): Promise<ExecResult>;
   /** Both streams, with the engine's time in front of each line. */
   logsSince(container: string, since: Date): Promise<string>;
   /** Processor time since its start, and the memory that it holds now; page cache is nobody's. */
@@ -36,30 +43,47 @@ export interface DockerDriver {
 const deadlineMs = 10_000;
 
 export function openDocker(options: { socketPath?: string } = {}): DockerDriver {
-  const docker = new Docker(options.socketPath === undefined ? {} : { socketPath: options.socketPath });
+  const docker = new Docker(
+    options.socketPath === undefined ? {} : { socketPath: options.socketPath },
+  );
   const call = <T>(what: string, work: () => Promise<T>, ms = deadlineMs): Promise<T> =>
     measure('driver', `docker ${what}`, () =>
-      withDeadline('docker', what, ms, work()).catch((error: unknown) => Promise.reject(wrap(what, error))),
+      withDeadline('docker', what, ms, work()).catch((error: unknown) =>
+        Promise.reject(wrap(what, error)),
+      ),
     );
   // 304: it is already so. An undo may run twice.
   const settled = (what: string, work: () => Promise<unknown>, ms?: number): Promise<void> =>
     call(
       what,
       async () =>
-        void (await work().catch((error: { statusCode?: number }) => (error.statusCode === 304 ? undefined : Promise.reject(error)))),
+        void (await work().catch((error: { statusCode?: number }) =>
+          error.statusCode === 304 ? undefined : Promise.reject(error),
+        )),
       ms,
     );
   return {
-    engineId: () => call('info', async () => String(((await docker.info()) as { ID?: string }).ID ?? 'unknown')),
-    inspect: (name) => call(`inspect ${name}`, async () => stateOf(await docker.getContainer(name).inspect())),
+    engineId: () =>
+      call('info', async () => String(((await docker.info()) as { ID?: string }).ID ?? 'unknown')),
+    inspect: (name) =>
+      call(`inspect ${name}`, async () => stateOf(await docker.getContainer(name).inspect())),
     start: (name) => settled(`start ${name}`, () => docker.getContainer(name).start()),
     stop: (name, graceSeconds = 3) =>
-      settled(`stop ${name}`, () => docker.getContainer(name).stop({ t: graceSeconds }), deadlineMs + graceSeconds * 1000),
-    kill: (name, signal = 'SIGKILL') => settled(`kill ${name}`, () => docker.getContainer(name).kill({ signal })),
+      settled(
+        `stop ${name}`,
+        () => docker.getContainer(name).stop({ t: graceSeconds }),
+        deadlineMs + graceSeconds * 1000,
+      ),
+    kill: (name, signal = 'SIGKILL') =>
+      settled(`kill ${name}`, () => docker.getContainer(name).kill({ signal })),
     pause: (name) => settled(`pause ${name}`, () => docker.getContainer(name).pause()),
     unpause: (name) => settled(`unpause ${name}`, () => docker.getContainer(name).unpause()),
     restart: (name, graceSeconds = 3) =>
-      settled(`restart ${name}`, () => docker.getContainer(name).restart({ t: graceSeconds }), 2 * deadlineMs),
+      settled(
+        `restart ${name}`,
+        () => docker.getContainer(name).restart({ t: graceSeconds }),
+        2 * deadlineMs,
+      ),
     exec: (name, argv, { stdin, timeoutMs = deadlineMs } = {}) =>
       call(`exec ${name} ${argv[0] ?? ''}`, () => exec(docker, name, argv, stdin), timeoutMs),
     logsSince: (name, since) => call(`logs ${name}`, () => logsSince(docker, name, since)),
@@ -70,20 +94,44 @@ export function openDocker(options: { socketPath?: string } = {}): DockerDriver 
 function wrap(what: string, error: unknown): DriverError {
   if (error instanceof DriverError) return error;
   const { statusCode: status, code } = error as { statusCode?: number; code?: string };
-  const kind = status === 404 ? 'not_found' : status !== undefined ? 'failed' : code === 'ECONNRESET' ? 'lost' : 'unreachable';
-  return new DriverError('docker', kind, `${what}: ${messageOf(error)}`, { cause: error, ...(status === undefined ? {} : { status }) });
+  const kind =
+    status === 404
+      ? 'not_found'
+      : status !== undefined
+        ? 'failed'
+        : code === 'ECONNRESET'
+          ? 'lost'
+          : 'unreachable';
+  return new DriverError('docker', kind, `${what}: ${messageOf(error)}`, {
+    cause: error,
+    ...(status === undefined ? {} : { status }),
+  });
 }
 
 function stateOf(info: Docker.ContainerInspectInfo): ContainerState {
   const status = info.State.Paused ? 'paused' : info.State.Running ? 'running' : 'stopped';
-  return { id: info.Id, status, startedAt: info.State.StartedAt, restarts: (info as { RestartCount?: number }).RestartCount ?? 0 };
+  return {
+    id: info.Id,
+    status,
+    startedAt: info.State.StartedAt,
+    restarts: (info as { RestartCount?: number }).RestartCount ?? 0,
+  };
 }
 
-async function exec(docker: Docker, name: string, argv: readonly string[], stdin: string | undefined): Promise<ExecResult> {
+async function exec(
+  docker: Docker,
+  name: string,
+  argv: readonly string[],
+  stdin: string | undefined,
+): Promise<ExecResult> {
   const attach = stdin !== undefined;
-  const job = await docker
-    .getContainer(name)
-    .exec({ Cmd: [...argv], User: '0', AttachStdin: attach, AttachStdout: true, AttachStderr: true });
+  const job = await docker.getContainer(name).exec({
+    Cmd: [...argv],
+    User: '0',
+    AttachStdin: attach,
+    AttachStdout: true,
+    AttachStderr: true,
+  });
   const stream = await job.start(attach ? { hijack: true, stdin: true } : {});
   const out: Buffer[] = [];
   const err: Buffer[] = [];
@@ -94,7 +142,11 @@ async function exec(docker: Docker, name: string, argv: readonly string[], stdin
   await new Promise<void>((resolve, reject) => {
     stream.once('end', resolve).once('close', resolve).once('error', reject);
   });
-  return { code: await exitCode(job), stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() };
+  return {
+    code: await exitCode(job),
+    stdout: Buffer.concat(out).toString(),
+    stderr: Buffer.concat(err).toString(),
+  };
 }
 
 /** The engine may still call it running for a moment after the streams ended. */
@@ -108,9 +160,13 @@ async function exitCode(job: Docker.Exec): Promise<number> {
 }
 
 async function logsSince(docker: Docker, name: string, since: Date): Promise<string> {
-  const raw = await docker
-    .getContainer(name)
-    .logs({ stdout: true, stderr: true, timestamps: true, since: since.getTime() / 1000, follow: false });
+  const raw = await docker.getContainer(name).logs({
+    stdout: true,
+    stderr: true,
+    timestamps: true,
+    since: since.getTime() / 1000,
+    follow: false,
+  });
   return demux(raw as unknown as Buffer);
 }
 
@@ -125,11 +181,17 @@ function demux(raw: Buffer): string {
   return Buffer.concat(parts).toString();
 }
 
-async function usage(docker: Docker, name: string): Promise<{ cpuSeconds: number; memoryBytes: number }> {
-  const { cpu_stats: cpu, memory_stats: memory } = await docker.getContainer(name).stats({ stream: false, 'one-shot': true });
+async function usage(
+  docker: Docker,
+  name: string,
+): Promise<{ cpuSeconds: number; memoryBytes: number }> {
+  const { cpu_stats: cpu, memory_stats: memory } = await docker
+    .getContainer(name)
+    .stats({ stream: false, 'one-shot': true });
   const counts: Partial<Record<string, number>> = memory.stats;
   // With cgroup v1 the total is that of the nested groups too; v2 has no other.
-  const cached = (list: 'active_file' | 'inactive_file'): number => counts[`total_${list}`] ?? counts[list] ?? 0;
+  const cached = (list: 'active_file' | 'inactive_file'): number =>
+    counts[`total_${list}`] ?? counts[list] ?? 0;
   return {
     cpuSeconds: cpu.cpu_usage.total_usage / 1e9,
     memoryBytes: memory.usage - cached('active_file') - cached('inactive_file'),

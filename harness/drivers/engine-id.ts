@@ -1,4 +1,5 @@
-// Which engine this is, by one plain request: loading the engine's client for one word would cost 150 ms.
+// Which engine this is, by one plain request: loading the engine's client for one word would cost
+// 150 ms.
 import { plainRequest } from './plain-http.ts';
 
 let known: Promise<string> | undefined;
@@ -10,7 +11,9 @@ export function engineId(env = process.env): Promise<string> {
 }
 
 function ask(host: string): Promise<string> {
-  const where = host.startsWith('unix://') ? { socketPath: host.slice('unix://'.length) } : new URL(host.replace(/^tcp:/, 'http:'));
+  const where = host.startsWith('unix://')
+    ? { socketPath: host.slice('unix://'.length) }
+    : new URL(host.replace(/^tcp:/, 'http:'));
   const address = where instanceof URL ? { host: where.hostname, port: where.port } : where;
   return new Promise((resolve, reject) => {
     const call = plainRequest({ ...address, path: '/info', timeout: 3000 }, (response) => {
@@ -18,7 +21,11 @@ function ask(host: string): Promise<string> {
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {
         try {
-          resolve(String((JSON.parse(Buffer.concat(chunks).toString()) as { ID?: string }).ID ?? 'unknown'));
+          resolve(
+            String(
+              (JSON.parse(Buffer.concat(chunks).toString()) as { ID?: string }).ID ?? 'unknown',
+            ),
+          );
         } catch (error) {
           reject(error as Error);
         }

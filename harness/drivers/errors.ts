@@ -1,6 +1,7 @@
 /**
- * What every driver throws: one class, wrapped once at the edge, with a code that callers may branch on.
- * `lost` means that the call may or may not have happened; everything else means that it did not, or that its outcome is known.
+ * What every driver throws: one class, wrapped once at the edge, with a code that callers may
+ * branch on. `lost` means that the call may or may not have happened; everything else means that it
+ * did not, or that its outcome is known.
  */
 export type DriverCode =
   | 'unreachable'
@@ -19,7 +20,12 @@ export class DriverError extends Error {
   readonly code: DriverCode;
   readonly status: number | undefined;
 
-  constructor(driver: string, code: DriverCode, message: string, options: { cause?: unknown; status?: number } = {}) {
+  constructor(
+    driver: string,
+    code: DriverCode,
+    message: string,
+    options: { cause?: unknown; status?: number } = {},
+  ) {
     super(`${driver}: ${message}`, { cause: options.cause });
     this.name = 'DriverError';
     this.driver = driver;
@@ -30,10 +36,19 @@ export class DriverError extends Error {
 
 export const isDriverError = (error: unknown): error is DriverError => error instanceof DriverError;
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
-/** Settles with `work`, or rejects after `ms`; `onTimeout` may let go of what the work still holds. */
-export async function withDeadline<T>(driver: string, what: string, ms: number, work: Promise<T>, onTimeout?: () => void): Promise<T> {
+/**
+ * Settles with `work`, or rejects after `ms`; `onTimeout` may let go of what the work still holds.
+ */
+export async function withDeadline<T>(
+  driver: string,
+  what: string,
+  ms: number,
+  work: Promise<T>,
+  onTimeout?: () => void,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {

@@ -1,5 +1,6 @@
-// One HTTP request with the time of every phase, on a connection of its own unless an agent is given. A failure says in
-// which phase, so that nobody has to guess it from a message. The deadline is absolute: Node's own `timeout` is not.
+// One HTTP request with the time of every phase, on a connection of its own unless an agent is
+// given. A failure says in which phase, so that nobody has to guess it from a message. The deadline
+// is absolute: Node's own `timeout` is not.
 import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type Socket } from 'node:net';
@@ -18,7 +19,9 @@ export interface HttpRequest {
   /** Connect here, whatever the name in the URL resolves to. */
   readonly resolveAddress?: string;
   readonly cert?: { readonly cert: string; readonly key: string };
-  /** Keeps connections between requests, e.g. for polling; without one each request makes its own. */
+  /**
+   * Keeps connections between requests, e.g. for polling; without one each request makes its own.
+   */
   readonly agent?: Agent;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -56,9 +59,17 @@ export class HttpError extends Error {
 export const lookupTo =
   (address: string): NonNullable<RequestOptions['lookup']> =>
   (_name, options, callback) =>
-    options.all ? callback(null, [{ address, family: isIP(address) }]) : callback(null, address, isIP(address));
+    options.all
+      ? callback(null, [{ address, family: isIP(address) }])
+      : callback(null, address, isIP(address));
 
-function watch(socket: Socket, startedAt: number, secure: boolean, timings: HttpTimings, enter: (phase: HttpPhase) => void): void {
+function watch(
+  socket: Socket,
+  startedAt: number,
+  secure: boolean,
+  timings: HttpTimings,
+  enter: (phase: HttpPhase) => void,
+): void {
   const since = () => performance.now() - startedAt;
   socket.once('lookup', () => {
     timings.dns = since();
@@ -93,7 +104,10 @@ function send(wanted: HttpRequest): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const outgoing = (secure ? httpsRequest : plainRequest)(url, {
       method: wanted.method ?? 'GET',
-      headers: { ...wanted.headers, ...(wanted.body !== undefined && { 'content-length': Buffer.byteLength(wanted.body) }) },
+      headers: {
+        ...wanted.headers,
+        ...(wanted.body !== undefined && { 'content-length': Buffer.byteLength(wanted.body) }),
+      },
       agent: wanted.agent ?? false,
       ...(wanted.ca !== undefined && { ca: wanted.ca }),
       ...wanted.cert,
@@ -102,10 +116,16 @@ function send(wanted: HttpRequest): Promise<HttpResponse> {
     });
     const fail = (error: NodeJS.ErrnoException) => {
       clearTimeout(deadline);
-      reject(error instanceof HttpError ? error : new HttpError(error.message, error.code ?? 'UNKNOWN', phase, timings));
+      reject(
+        error instanceof HttpError
+          ? error
+          : new HttpError(error.message, error.code ?? 'UNKNOWN', phase, timings),
+      );
     };
     const deadline = setTimeout(() => {
-      outgoing.destroy(new HttpError(`no answer within ${timeoutMs} ms (${phase})`, 'ETIMEDOUT', phase, timings));
+      outgoing.destroy(
+        new HttpError(`no answer within ${timeoutMs} ms (${phase})`, 'ETIMEDOUT', phase, timings),
+      );
     }, timeoutMs);
     outgoing.once('socket', (socket) => {
       if (outgoing.reusedSocket) phase = 'http';

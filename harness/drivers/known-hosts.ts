@@ -13,7 +13,14 @@ export function pinnedKeys(text: string, host: string, port: number): PinnedKey[
   const name = port === 22 ? host : `[${host}]:${port}`;
   return text.split('\n').flatMap((line) => {
     const [hosts, type, key] = line.trim().split(/\s+/);
-    if (hosts === undefined || type === undefined || key === undefined || hosts.startsWith('#') || hosts.startsWith('@')) return [];
+    if (
+      hosts === undefined ||
+      type === undefined ||
+      key === undefined ||
+      hosts.startsWith('#') ||
+      hosts.startsWith('@')
+    )
+      return [];
     return hosts.split(',').some((pattern) => matches(pattern, name)) ? [{ type, key }] : [];
   });
 }
@@ -33,7 +40,12 @@ export function readPinnedKeys(file: string, host: string, port: number): Pinned
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new DriverError('ssh', 'unknown_host_key', `cannot read the pinned host keys: ${messageOf(error)}`, { cause: error });
+    throw new DriverError(
+      'ssh',
+      'unknown_host_key',
+      `cannot read the pinned host keys: ${messageOf(error)}`,
+      { cause: error },
+    );
   }
   const keys = pinnedKeys(text, host, port);
   if (keys.length === 0) {

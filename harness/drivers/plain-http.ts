@@ -1,2 +1,5 @@
-/** An import of node:http would read everything that it offers, and load Node's whole fetch with it: 20 ms of each start. */
+/**
+ * An import of node:http would read everything that it offers, and load Node's whole fetch with it:
+ * 20 ms of each start.
+ */
 export const { request: plainRequest } = process.getBuiltinModule('node:http');

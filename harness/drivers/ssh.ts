@@ -1,6 +1,7 @@
 /**
- * SSH to one host over one connection: pinned host keys, at most five channels at once (sshd allows ten and is slow to
- * give them back), no Nagle delay (88 ms a command otherwise). It must never build a shell string from unquoted input.
+ * SSH to one host over one connection: pinned host keys, at most five channels at once (sshd allows
+ * ten and is slow to give them back), no Nagle delay (88 ms a command otherwise). It must never
+ * build a shell string from unquoted input.
  */
 import { readFileSync } from 'node:fs';
 import ssh2, { type ClientChannel, type ConnectConfig } from 'ssh2';
@@ -50,7 +51,8 @@ interface State {
 export function quoteArgv(argv: readonly string[]): string {
   return argv
     .map((word) => {
-      if (word.includes('\0')) throw new DriverError('ssh', 'bad_request', 'an argument contains a NUL byte');
+      if (word.includes('\0'))
+        throw new DriverError('ssh', 'bad_request', 'an argument contains a NUL byte');
       return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
     })
     .join(' ');
@@ -64,7 +66,12 @@ async function connect(target: SshTarget): Promise<SshConnection> {
   const timeoutMs = target.timeoutMs ?? 5000;
   const pinned = readPinnedKeys(target.knownHostsFile, target.host, target.port);
   const client = new ssh2.Client();
-  const state: State = { closed: false, why: 'the other side closed it', hostKey: '', waiting: new Set() };
+  const state: State = {
+    closed: false,
+    why: 'the other side closed it',
+    hostKey: '',
+    waiting: new Set(),
+  };
   // One listener for all commands: a hundred of them would look like a leak.
   client.on('close', () => {
     state.closed = true;
@@ -78,12 +85,26 @@ async function connect(target: SshTarget): Promise<SshConnection> {
       state.why = error.message;
       reject(connectError(target, error, state.hostKey));
     });
-    client.once('close', () => reject(new DriverError('ssh', 'unreachable', `${target.host}:${target.port} closed the connection`)));
+    client.once('close', () =>
+      reject(
+        new DriverError(
+          'ssh',
+          'unreachable',
+          `${target.host}:${target.port} closed the connection`,
+        ),
+      ),
+    );
   });
   client.connect(configOf(target, timeoutMs, pinned, (key) => (state.hostKey = key)));
   client.setNoDelay(true);
   try {
-    await withDeadline('ssh', `connect to ${target.host}:${target.port}`, timeoutMs + 200, ready, () => client.destroy());
+    await withDeadline(
+      'ssh',
+      `connect to ${target.host}:${target.port}`,
+      timeoutMs + 200,
+      ready,
+      () => client.destroy(),
+    );
   } catch (error) {
     client.destroy();
     throw error;
@@ -93,7 +114,10 @@ async function connect(target: SshTarget): Promise<SshConnection> {
     get closed() {
       return state.closed;
     },
-    exec: (argv, options = {}) => measure('driver', `ssh exec ${argv[0] ?? ''}`, () => slots.run(() => exec(client, state, argv, options))),
+    exec: (argv, options = {}) =>
+      measure('driver', `ssh exec ${argv[0] ?? ''}`, () =>
+        slots.run(() => exec(client, state, argv, options)),
+      ),
     close: () => {
       client.end();
     },
@@ -106,7 +130,13 @@ function configOf(
   pinned: readonly { type: string; key: string }[],
   seen: (key: string) => void,
 ): ConnectConfig {
-  const types = [...new Set(pinned.flatMap(({ type }) => (type === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256'] : [type])))];
+  const types = [
+    ...new Set(
+      pinned.flatMap(({ type }) =>
+        type === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256'] : [type],
+      ),
+    ),
+  ];
   return {
     host: target.host,
     port: target.port,
@@ -127,7 +157,11 @@ function configOf(
   };
 }
 
-function connectError(target: SshTarget, error: Error & { level?: string; code?: string }, hostKey: string): DriverError {
+function connectError(
+  target: SshTarget,
+  error: Error & { level?: string; code?: string },
+  hostKey: string,
+): DriverError {
   const where = `${target.host}:${target.port}`;
   if (error.message.includes('Host denied') || (error.level === 'handshake' && hostKey !== '')) {
     return new DriverError(
@@ -139,16 +173,27 @@ function connectError(target: SshTarget, error: Error & { level?: string; code?:
   }
   if (error.level === 'client-authentication')
     return new DriverError('ssh', 'auth', `${where} refused user ${target.user}`, { cause: error });
-  if (error.code === 'ECONNREFUSED') return new DriverError('ssh', 'refused', `${where} refused the connection`, { cause: error });
+  if (error.code === 'ECONNREFUSED')
+    return new DriverError('ssh', 'refused', `${where} refused the connection`, { cause: error });
   return new DriverError('ssh', 'unreachable', `${where}: ${error.message}`, { cause: error });
 }
 
-async function exec(client: ssh2.Client, state: State, argv: readonly string[], options: SshExecOptions): Promise<SshResult> {
+async function exec(
+  client: ssh2.Client,
+  state: State,
+  argv: readonly string[],
+  options: SshExecOptions,
+): Promise<SshResult> {
   if (state.closed) throw new DriverError('ssh', 'unreachable', 'the connection is closed');
   const timeoutMs = options.timeoutMs ?? 15_000;
   const command = quoteArgv(options.sudo === true ? ['sudo', '-n', '--', ...argv] : argv);
   const opened = openChannel(client, state, command, options.stdin);
-  const { channel, result } = await withDeadline('ssh', 'open a channel', Math.min(timeoutMs, 5000), opened);
+  const { channel, result } = await withDeadline(
+    'ssh',
+    'open a channel',
+    Math.min(timeoutMs, 5000),
+    opened,
+  );
   return withDeadline('ssh', `run ${argv[0] ?? ''}`, timeoutMs, result, () => channel.close());
 }
 
@@ -157,10 +202,25 @@ interface Opened {
   readonly result: Promise<SshResult>;
 }
 
-/** Listens inside the callback: a quick command's exit status may come in the same packet as the channel, and is told only once. */
-async function openChannel(client: ssh2.Client, state: State, command: string, stdin: string | Buffer | undefined): Promise<Opened> {
+/**
+ * Listens inside the callback: a quick command's exit status may come in the same packet as the
+ * channel, and is told only once.
+ */
+async function openChannel(
+  client: ssh2.Client,
+  state: State,
+  command: string,
+  stdin: string | Buffer | undefined,
+): Promise<Opened> {
   return new Promise((resolve, reject) => {
-    const onLost = (): void => reject(new DriverError('ssh', 'unreachable', `connection closed before the command started (${state.why})`));
+    const onLost = (): void =>
+      reject(
+        new DriverError(
+          'ssh',
+          'unreachable',
+          `connection closed before the command started (${state.why})`,
+        ),
+      );
     state.waiting.add(onLost);
     client.exec(command, (error, stream) => {
       state.waiting.delete(onLost);
@@ -169,19 +229,30 @@ async function openChannel(client: ssh2.Client, state: State, command: string, s
         // Whoever waits hears of it; nobody may wait yet.
         result.catch(() => {});
         resolve({ channel: stream, result });
-      } else reject(new DriverError('ssh', 'unreachable', `cannot open a channel: ${messageOf(error)}`, { cause: error }));
+      } else
+        reject(
+          new DriverError('ssh', 'unreachable', `cannot open a channel: ${messageOf(error)}`, {
+            cause: error,
+          }),
+        );
     });
   });
 }
 
-function collect(state: State, channel: ClientChannel, stdin: string | Buffer | undefined): Promise<SshResult> {
+function collect(
+  state: State,
+  channel: ClientChannel,
+  stdin: string | Buffer | undefined,
+): Promise<SshResult> {
   return new Promise((resolve, reject) => {
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     let ended: { code: number | null; signal: string | null } | undefined;
     const onLost = (): void => {
       state.waiting.delete(onLost);
-      reject(new DriverError('ssh', 'lost', `connection lost while the command ran (${state.why})`));
+      reject(
+        new DriverError('ssh', 'lost', `connection lost while the command ran (${state.why})`),
+      );
     };
     state.waiting.add(onLost);
     channel.on('data', (chunk: Buffer) => out.push(chunk));
@@ -194,7 +265,11 @@ function collect(state: State, channel: ClientChannel, stdin: string | Buffer | 
       // A channel that closes without an exit status belongs to a connection that broke.
       if (ended === undefined) return onLost();
       state.waiting.delete(onLost);
-      resolve({ ...ended, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
+      resolve({
+        ...ended,
+        stdout: Buffer.concat(out).toString(),
+        stderr: Buffer.concat(err).toString(),
+      });
     });
     channel.end(stdin ?? '');
   });

@@ -1,6 +1,7 @@
 /**
- * Toxiproxy by toxiproxy-node-client, with what that lacks: a deadline on each call (its API can hang while a toxic goes
- * away), the server's own error text, encoded names, and a read after each change, because its objects go stale.
+ * Toxiproxy by toxiproxy-node-client, with what that lacks: a deadline on each call (its API can
+ * hang while a toxic goes away), the server's own error text, encoded names, and a read after each
+ * change, because its objects go stale.
  */
 import { Proxy as ProxyClient, Toxiproxy } from 'toxiproxy-node-client';
 import { z } from 'zod';
@@ -51,7 +52,8 @@ export function openToxiproxy(url: string, options: { deadlineMs?: number } = {}
   const base = url.replace(/\/$/, '');
   const client = new Toxiproxy(base);
   Object.assign(client, { api: httpWithDeadline(options.deadlineMs ?? 2000) });
-  const call = <T>(what: string, work: () => Promise<T>): Promise<T> => measure('driver', `toxiproxy ${what}`, work);
+  const call = <T>(what: string, work: () => Promise<T>): Promise<T> =>
+    measure('driver', `toxiproxy ${what}`, work);
 
   const read = async (name: string): Promise<ProxyState> => {
     const { data } = await client.api.get<unknown>(`${base}/proxies/${encodeURIComponent(name)}`);
@@ -59,7 +61,13 @@ export function openToxiproxy(url: string, options: { deadlineMs?: number } = {}
   };
   // The package puts the name into its URLs as it is.
   const handle = (name: string): ProxyClient =>
-    new ProxyClient(client, { name: encodeURIComponent(name), listen: '', upstream: '', enabled: true, toxics: [] });
+    new ProxyClient(client, {
+      name: encodeURIComponent(name),
+      listen: '',
+      upstream: '',
+      enabled: true,
+      toxics: [],
+    });
   const update = async (state: ProxyState, enabled: boolean): Promise<void> => {
     await handle(state.name).update({ enabled, listen: state.listen, upstream: state.upstream });
   };
@@ -67,28 +75,45 @@ export function openToxiproxy(url: string, options: { deadlineMs?: number } = {}
     await update(await read(name), enabled);
     const after = await read(name);
     if (after.enabled !== enabled)
-      throw new DriverError('toxiproxy', 'failed', `${name} did not become ${enabled ? 'enabled' : 'disabled'}`);
+      throw new DriverError(
+        'toxiproxy',
+        'failed',
+        `${name} did not become ${enabled ? 'enabled' : 'disabled'}`,
+      );
     return after;
   };
   return {
     version: () => call('version', () => client.getVersion()),
     readAll: () =>
       call('read all', async () =>
-        Object.values((await client.api.get<Record<string, unknown>>(`${base}/proxies`)).data ?? {}).map((one) => parseProxy('?', one)),
+        Object.values(
+          (await client.api.get<Record<string, unknown>>(`${base}/proxies`)).data ?? {},
+        ).map((one) => parseProxy('?', one)),
       ),
     read: (name) => call(`read ${name}`, () => read(name)),
-    setEnabled: (name, enabled) => call(`${enabled ? 'enable' : 'disable'} ${name}`, () => setEnabled(name, enabled)),
+    setEnabled: (name, enabled) =>
+      call(`${enabled ? 'enable' : 'disable'} ${name}`, () => setEnabled(name, enabled)),
     addToxic: (name, toxic) =>
       call(`add ${toxic.type} to ${name}`, async () => {
         checkAttributes(toxic);
         await handle(name).addToxic(toxic as never);
         const after = await read(name);
         const found = after.toxics.find((one) => one.name === toxic.name);
-        const kept = found !== undefined && Object.entries(toxic.attributes).every(([key, value]) => found.attributes[key] === value);
-        if (!kept) throw new DriverError('toxiproxy', 'failed', `${name} does not show toxic ${toxic.name} as it was asked for`);
+        const kept =
+          found !== undefined &&
+          Object.entries(toxic.attributes).every(([key, value]) => found.attributes[key] === value);
+        if (!kept)
+          throw new DriverError(
+            'toxiproxy',
+            'failed',
+            `${name} does not show toxic ${toxic.name} as it was asked for`,
+          );
         return after;
       }),
-    removeToxic: (name, toxic) => call(`remove ${toxic} from ${name}`, () => removeToxic(name, toxic, { base, client, read, setEnabled })),
+    removeToxic: (name, toxic) =>
+      call(`remove ${toxic} from ${name}`, () =>
+        removeToxic(name, toxic, { base, client, read, setEnabled }),
+      ),
   };
 }
 
@@ -100,17 +125,22 @@ interface Inner {
 }
 
 /**
- * A connection held by `timeout` or `slow_close` stays held after the toxic is gone, and the removal itself can wait for
- * it. So the proxy is switched off and on, which ends its connections: clients come back through a clean path.
+ * A connection held by `timeout` or `slow_close` stays held after the toxic is gone, and the
+ * removal itself can wait for it. So the proxy is switched off and on, which ends its connections:
+ * clients come back through a clean path.
  */
 async function removeToxic(name: string, toxic: string, inner: Inner): Promise<ProxyState> {
   const before = await inner.read(name);
   const found = before.toxics.find((one) => one.name === toxic);
   if (found === undefined) return before;
-  const sticks = ['timeout', 'slow_close', 'limit_data', 'bandwidth', 'reset_peer'].includes(found.type);
+  const sticks = ['timeout', 'slow_close', 'limit_data', 'bandwidth', 'reset_peer'].includes(
+    found.type,
+  );
   if (sticks && before.enabled) await inner.setEnabled(name, false);
   try {
-    await inner.client.api.delete(`${inner.base}/proxies/${encodeURIComponent(name)}/toxics/${encodeURIComponent(toxic)}`);
+    await inner.client.api.delete(
+      `${inner.base}/proxies/${encodeURIComponent(name)}/toxics/${encodeURIComponent(toxic)}`,
+    );
   } catch (error) {
     // Gone meanwhile is what was asked for; the read below decides.
     if (!(error instanceof DriverError && error.status === 404)) throw error;
@@ -118,22 +148,34 @@ async function removeToxic(name: string, toxic: string, inner: Inner): Promise<P
     if (sticks && before.enabled) await inner.setEnabled(name, true);
   }
   const after = await inner.read(name);
-  if (after.toxics.some((one) => one.name === toxic)) throw new DriverError('toxiproxy', 'failed', `${name} still shows toxic ${toxic}`);
+  if (after.toxics.some((one) => one.name === toxic))
+    throw new DriverError('toxiproxy', 'failed', `${name} still shows toxic ${toxic}`);
   return after;
 }
 
 function checkAttributes(toxic: Toxic): void {
   const known = toxicAttributes[toxic.type];
   if (known === undefined)
-    throw new DriverError('toxiproxy', 'bad_request', `no toxic is called ${toxic.type} (${Object.keys(toxicAttributes).join(', ')})`);
+    throw new DriverError(
+      'toxiproxy',
+      'bad_request',
+      `no toxic is called ${toxic.type} (${Object.keys(toxicAttributes).join(', ')})`,
+    );
   const unknown = Object.keys(toxic.attributes).find((key) => !known.includes(key));
   if (unknown !== undefined)
-    throw new DriverError('toxiproxy', 'bad_request', `${toxic.type} has no attribute ${unknown} (${known.join(', ')})`);
+    throw new DriverError(
+      'toxiproxy',
+      'bad_request',
+      `${toxic.type} has no attribute ${unknown} (${known.join(', ')})`,
+    );
 }
 
 function parseProxy(name: string, data: unknown): ProxyState {
   const parsed = proxyState.safeParse(data);
-  if (!parsed.success) throw new DriverError('toxiproxy', 'failed', `${name}: unexpected answer of the server`, { cause: parsed.error });
+  if (!parsed.success)
+    throw new DriverError('toxiproxy', 'failed', `${name}: unexpected answer of the server`, {
+      cause: parsed.error,
+    });
   return parsed.data;
 }
 
@@ -142,18 +184,33 @@ function httpWithDeadline(deadlineMs: number) {
   const send = async (method: string, url: string, body?: unknown): Promise<string> => {
     const path = new URL(url).pathname;
     try {
-      const json = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-      const response = await fetch(url, { method, ...json, signal: AbortSignal.timeout(deadlineMs) });
+      const json =
+        body === undefined
+          ? {}
+          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+      const response = await fetch(url, {
+        method,
+        ...json,
+        signal: AbortSignal.timeout(deadlineMs),
+      });
       const text = await response.text();
       if (response.ok) return text;
       const code = response.status === 404 ? 'not_found' : 'bad_request';
-      throw new DriverError('toxiproxy', code, `${method} ${path}: ${response.status} ${text.trim().slice(0, 200)}`, {
-        status: response.status,
-      });
+      throw new DriverError(
+        'toxiproxy',
+        code,
+        `${method} ${path}: ${response.status} ${text.trim().slice(0, 200)}`,
+        {
+          status: response.status,
+        },
+      );
     } catch (error) {
       if (error instanceof DriverError) throw error;
       const late = error instanceof Error && error.name === 'TimeoutError';
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : messageOf(error);
+      const cause =
+        error instanceof Error && error.cause instanceof Error
+          ? error.cause.message
+          : messageOf(error);
       throw new DriverError(
         'toxiproxy',
         late ? 'timeout' : 'unreachable',

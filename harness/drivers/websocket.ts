@@ -1,4 +1,5 @@
-// A browser's side of the terminal: WebSocket with subprotocols and cookie, every frame kept with its time.
+// A browser's side of the terminal: WebSocket with subprotocols and cookie, every frame kept with
+// its time.
 import type { IncomingHttpHeaders } from 'node:http';
 import { WebSocket } from 'ws';
 import { measure } from '../records/spans.ts';
@@ -27,7 +28,13 @@ export class UpgradeRefused extends Error {
   readonly body: string;
   readonly code: string | null;
   readonly headers: IncomingHttpHeaders;
-  constructor(message: string, status: number | null, body: string, code: string | null, headers: IncomingHttpHeaders = {}) {
+  constructor(
+    message: string,
+    status: number | null,
+    body: string,
+    code: string | null,
+    headers: IncomingHttpHeaders = {},
+  ) {
     super(message);
     this.name = 'UpgradeRefused';
     this.status = status;
@@ -46,8 +53,14 @@ export interface Terminal {
   send(text: string): void;
   /** A text frame, e.g. a resize. */
   sendControl(message: unknown): void;
-  /** Resolves at the first moment at which what came so far satisfies the question; rejects at close or deadline. */
-  waitFor<T>(question: (frames: readonly Frame[]) => T | null | undefined | false, timeoutMs?: number): Promise<T>;
+  /**
+   * Resolves at the first moment at which what came so far satisfies the question; rejects at close
+   * or deadline.
+   */
+  waitFor<T>(
+    question: (frames: readonly Frame[]) => T | null | undefined | false,
+    timeoutMs?: number,
+  ): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -58,7 +71,10 @@ export const outputOf = (frames: readonly Frame[]): string =>
     .map((frame) => frame.text)
     .join('');
 
-function connect(wanted: TerminalRequest, timeoutMs: number): Promise<{ socket: WebSocket; early: [Buffer, boolean][] }> {
+function connect(
+  wanted: TerminalRequest,
+  timeoutMs: number,
+): Promise<{ socket: WebSocket; early: [Buffer, boolean][] }> {
   const socket = new WebSocket(wanted.url, [...wanted.protocols], {
     headers: { ...wanted.headers, ...(wanted.cookie !== undefined && { cookie: wanted.cookie }) },
     perMessageDeflate: false,
@@ -76,14 +92,23 @@ function connect(wanted: TerminalRequest, timeoutMs: number): Promise<{ socket: 
     };
     // The library's own timeout fires at twice its value when the TLS handshake hangs.
     const deadline = setTimeout(
-      () => refuse(new UpgradeRefused(`no answer to the upgrade within ${timeoutMs} ms`, null, '', 'ETIMEDOUT')),
+      () =>
+        refuse(
+          new UpgradeRefused(
+            `no answer to the upgrade within ${timeoutMs} ms`,
+            null,
+            '',
+            'ETIMEDOUT',
+          ),
+        ),
       timeoutMs,
     );
     socket.once('open', () => {
       clearTimeout(deadline);
       resolve({ socket, early });
     });
-    // Stays: an error without a listener would end the process. The close that follows it tells more.
+    // Stays: an error without a listener would end the process. The close that follows it tells
+    // more.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(deadline);
       reject(new UpgradeRefused(error.message, null, '', error.code ?? null));
@@ -93,7 +118,13 @@ function connect(wanted: TerminalRequest, timeoutMs: number): Promise<{ socket: 
       response.on('data', (chunk) => (body += String(chunk)));
       const answered = () =>
         refuse(
-          new UpgradeRefused(`upgrade refused with ${response.statusCode}`, response.statusCode ?? null, body, null, response.headers),
+          new UpgradeRefused(
+            `upgrade refused with ${response.statusCode}`,
+            response.statusCode ?? null,
+            body,
+            null,
+            response.headers,
+          ),
         );
       response.once('end', answered);
       response.once('error', answered);
@@ -101,7 +132,8 @@ function connect(wanted: TerminalRequest, timeoutMs: number): Promise<{ socket: 
   });
 }
 
-export const openTerminal = (wanted: TerminalRequest): Promise<Terminal> => measure('driver', 'websocket open', () => open(wanted));
+export const openTerminal = (wanted: TerminalRequest): Promise<Terminal> =>
+  measure('driver', 'websocket open', () => open(wanted));
 
 async function open(wanted: TerminalRequest): Promise<Terminal> {
   const startedAt = performance.now();
@@ -114,7 +146,11 @@ async function open(wanted: TerminalRequest): Promise<Terminal> {
     for (const look of [...waiting]) look();
   };
   const take = (data: Buffer, binary: boolean) => {
-    frames.push({ at: performance.now() - startedAt, kind: binary ? 'binary' : 'text', text: data.toString('utf8') });
+    frames.push({
+      at: performance.now() - startedAt,
+      kind: binary ? 'binary' : 'text',
+      text: data.toString('utf8'),
+    });
     wake();
   };
   socket.removeAllListeners('message');
@@ -140,7 +176,13 @@ async function open(wanted: TerminalRequest): Promise<Terminal> {
               const answer = question(frames);
               if (answer) finish(() => resolve(answer));
               else if (end)
-                finish(() => reject(new Error(`terminal closed (${end?.code} ${end?.reason}): ${frames.at(-1)?.text ?? 'no frame'}`)));
+                finish(() =>
+                  reject(
+                    new Error(
+                      `terminal closed (${end?.code} ${end?.reason}): ${frames.at(-1)?.text ?? 'no frame'}`,
+                    ),
+                  ),
+                );
             };
             const finish = (settle: () => void) => {
               clearTimeout(deadline);
@@ -148,7 +190,14 @@ async function open(wanted: TerminalRequest): Promise<Terminal> {
               settle();
             };
             const deadline = setTimeout(
-              () => finish(() => reject(new Error(`terminal: nothing within ${waitMs} ms; last frame: ${frames.at(-1)?.text ?? 'none'}`))),
+              () =>
+                finish(() =>
+                  reject(
+                    new Error(
+                      `terminal: nothing within ${waitMs} ms; last frame: ${frames.at(-1)?.text ?? 'none'}`,
+                    ),
+                  ),
+                ),
               waitMs,
             );
             waiting.add(look);

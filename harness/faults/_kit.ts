@@ -1,4 +1,5 @@
-// What the fault files share: their form, and how a script becomes an action. Scripts are fixed; what varies comes as "$1", "$2".
+// What the fault files share: their form, and how a script becomes an action. Scripts are fixed;
+// what varies comes as "$1", "$2".
 import { z } from 'zod';
 import type { DockerAction, ShAction } from '../records/action.ts';
 import { type FaultPlan, faultPlan, type UndoKind } from '../records/fault.ts';
@@ -26,7 +27,10 @@ interface Declared<S extends z.ZodObject> {
 }
 
 export interface FaultDefinition extends Omit<Declared<z.ZodObject>, 'plan'> {
-  /** Pure: looks at nothing, says everything that will be done. `target` is a name of the profile: `node-1`, `edge`, `node-1.node-api`. */
+  /**
+   * Pure: looks at nothing, says everything that will be done. `target` is a name of the profile:
+   * `node-1`, `edge`, `node-1.node-api`.
+   */
   plan(params: unknown, target: string, profile: Profile): FaultPlan;
 }
 
@@ -36,27 +40,46 @@ export function defineFault<S extends z.ZodObject>(declared: Declared<S>): Fault
     plan: (raw, target, profile) => {
       const params = declared.params.parse(raw);
       const { name: fault, targetKind, undoKind: kind } = declared;
-      return faultPlan.parse({ fault, params, target: `${targetKind}:${target}`, kind, ...declared.plan(params, target, profile) });
+      return faultPlan.parse({
+        fault,
+        params,
+        target: `${targetKind}:${target}`,
+        kind,
+        ...declared.plan(params, target, profile),
+      });
     },
   };
 }
 
 /** The parameter of every fault on a node. */
-export const on = z.string().default('node').describe('the node: its name, or `node` for the node that the scenario is about');
+export const on = z
+  .string()
+  .default('node')
+  .describe('the node: its name, or `node` for the node that the scenario is about');
 
 export function sh(node: string, script: string, ...args: string[]): ShAction {
   return { kind: 'sh', node, argv: ['sh', '-c', script.trim(), 'hopdrill', ...args], okCodes: [0] };
 }
 
 export function exec(part: string, script: string, ...args: string[]): DockerAction {
-  return { kind: 'docker', part, verb: 'exec', argv: ['sh', '-c', script.trim(), 'hopdrill', ...args], okCodes: [0] };
+  return {
+    kind: 'docker',
+    part,
+    verb: 'exec',
+    argv: ['sh', '-c', script.trim(), 'hopdrill', ...args],
+    okCodes: [0],
+  };
 }
 
-export const withStdin = <A extends ShAction | DockerAction>(action: A, stdin: string): A => ({ ...action, stdin });
+export const withStdin = <A extends ShAction | DockerAction>(action: A, stdin: string): A => ({
+  ...action,
+  stdin,
+});
 
 export function nodeOf(profile: Profile, name: string): NodeProfile {
   const node = profile.nodes[name];
-  if (node === undefined) throw new Error(`no node is called ${name} (${Object.keys(profile.nodes).join(', ')})`);
+  if (node === undefined)
+    throw new Error(`no node is called ${name} (${Object.keys(profile.nodes).join(', ')})`);
   return node;
 }
 
@@ -74,8 +97,9 @@ export const saveFiles = `# keep copies on the node
 set -e; umask 077; d=$1; shift; mkdir -p "$d"; for f in "$@"; do cp -a "$f" "$d/"; done; sha256sum "$@"`;
 
 /**
- * By rename, so that nobody reads half a file; then the agent, when it runs, starts anew with it. An agent that was just
- * writing the file itself, say a certificate that it had fetched, may have written last: then it is put back once more.
+ * By rename, so that nobody reads half a file; then the agent, when it runs, starts anew with it.
+ * An agent that was just writing the file itself, say a certificate that it had fetched, may have
+ * written last: then it is put back once more.
  */
 export const restoreFiles = `# put the saved copies back
 set -e; d=$1 unit=$2; shift 2
@@ -106,4 +130,8 @@ split_url() { rest=\${1#*://}; rest=\${rest%%/*}; host=\${rest%%:*}; port=443; c
 `;
 
 /** The names that a scenario uses for what the agent connects to. */
-export const agentUrls = { 'node-api': 'GPUAAS_API_URL', term: 'GPUAAS_TERMINAL_API_URL', recovery: 'GPUAAS_RECOVERY_API_URL' } as const;
+export const agentUrls = {
+  'node-api': 'GPUAAS_API_URL',
+  term: 'GPUAAS_TERMINAL_API_URL',
+  recovery: 'GPUAAS_RECOVERY_API_URL',
+} as const;

@@ -1,6 +1,10 @@
-// Faults in the configuration of an nginx part: change one file, reload, and wait until the old workers are gone.
+// Faults in the configuration of an nginx part: change one file, reload, and wait until the old
+// workers are gone.
 
-/** `nginx -s reload` returns before the old workers end, and these go on answering under the old rules. */
+/**
+ * `nginx -s reload` returns before the old workers end, and these go on answering under the old
+ * rules.
+ */
 export const reload = `
 reload() {
   old=$(pgrep -P "$(cat /run/nginx.pid)"); nginx -t -q || return 1; nginx -s reload || return 1

@@ -8,17 +8,28 @@ export const containerStop = defineFault({
   why: 'A part that is gone, or that hangs without a word, must be told apart by those who depend on it.',
   params: z.strictObject({
     part: z.string().describe('the service, as the profile names it'),
-    how: z.enum(['stop', 'pause', 'kill']).default('stop').describe('pause: it keeps its connections and says nothing'),
+    how: z
+      .enum(['stop', 'pause', 'kill'])
+      .default('stop')
+      .describe('pause: it keeps its connections and says nothing'),
   }),
   targetKind: 'part',
   targetParam: 'part',
   undoKind: 'container',
   repairs: [],
   plan: ({ how }, part, profile) => {
-    const docker = (verb: DockerAction['verb']): DockerAction => ({ kind: 'docker', part, verb, okCodes: [0] });
+    const docker = (verb: DockerAction['verb']): DockerAction => ({
+      kind: 'docker',
+      part,
+      verb,
+      okCodes: [0],
+    });
     // A part that the engine would bring back by itself is stopped, not killed and forgotten.
     const broken = how === 'pause' ? 'paused' : 'stopped';
-    const url = part === 'links' || part === 'toxiproxy' ? Object.keys(profile.nodes).map((node) => `link:${node}.*`) : [];
+    const url =
+      part === 'links' || part === 'toxiproxy'
+        ? Object.keys(profile.nodes).map((node) => `link:${node}.*`)
+        : [];
     return {
       summary: `${part} is ${how === 'pause' ? 'paused' : 'stopped'}${how === 'kill' ? ' (killed)' : ''}`,
       cuts: [`part:${part}`, ...url],

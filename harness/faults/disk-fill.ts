@@ -5,8 +5,9 @@ const dir = '/var/lib/hopdrill/{run}/fill-{step}';
 const keeper = 'hopdrill-{run}-{step}-fill.service';
 
 /**
- * The reserve is freed first, so that the undo itself has room; its blocks count as filled. The rehearsal proves that freeing works.
- * Others write and free on the same disk (a journal in rotation more than the rehearsal takes), so one look in a quiet moment is enough.
+ * The reserve is freed first, so that the undo itself has room; its blocks count as filled. The
+ * rehearsal proves that freeing works. Others write and free on the same disk (a journal in
+ * rotation more than the rehearsal takes), so one look in a quiet moment is enough.
  */
 const rehearseScript = `# reserve some blocks, rehearse the undo
 set -e; umask 077; mkdir -p "$1"; cd "$1"
@@ -20,7 +21,10 @@ dd if=/dev/zero of=reserve bs=64K count=1 conv=fsync status=none
 mkdir -p "$(dirname "$1")"; [ "$(stat -c %d .)" = "$(stat -c %d /)" ] || { echo 'not on the root' >&2; exit 3; }
 echo rehearsed`;
 
-/** Real blocks, down to the last: what others free meanwhile is taken as well. A journal that has just begun a file deletes no old ones for a while. */
+/**
+ * Real blocks, down to the last: what others free meanwhile is taken as well. A journal that has
+ * just begun a file deletes no old ones for a while.
+ */
 const fillScript = `# fill the root
 cd "$1" || exit 1
 journalctl --rotate > /dev/null 2>&1
@@ -37,8 +41,8 @@ done
 echo 'the root does not get full' >&2; exit 1`;
 
 /**
- * As what fills a disk in the field goes on writing: a task that ends later gives a block back, and one is enough for an agent to
- * live on. More than 1 MiB at once is somebody's repair, which stays.
+ * As what fills a disk in the field goes on writing: a task that ends later gives a block back, and
+ * one is enough for an agent to live on. More than 1 MiB at once is somebody's repair, which stays.
  */
 const keepScript = `# keep the root full
 exec systemd-run --quiet --collect --unit="$2" sh -c '
@@ -48,7 +52,9 @@ while [ -e "$1/reserve" ] && [ -e "$1/fill" ]; do
   sleep 0.1
 done' hopdrill "$1"`;
 
-/** What still fills ends without these files and makes none anew, so room does not wait for systemd. */
+/**
+ * What still fills ends without these files and makes none anew, so room does not wait for systemd.
+ */
 const freeScript = `# free the reserve first, then the rest
 rm -f "$1/reserve"; rm -f "$1/fill" "$1/probe" "$1/rehearsal"; systemctl stop "$2" 2>/dev/null; [ ! -d "$1" ] || rmdir "$1"; sync -f /; true`;
 
@@ -86,7 +92,10 @@ export const diskFill = defineFault({
       summary: `the root of ${node} is ${fill} full`,
       cuts: [],
       snapshot: [{ name: 'rehearsal', do: sh(node, rehearseScript, dir) }],
-      inject: [sh(node, fillScript, dir, percent), ...(percent === '100' ? [sh(node, keepScript, dir, keeper)] : [])],
+      inject: [
+        sh(node, fillScript, dir, percent),
+        ...(percent === '100' ? [sh(node, keepScript, dir, keeper)] : []),
+      ],
       undo: [sh(node, freeScript, dir, keeper)],
       active: sh(node, activeScript, dir, agentUser, percent),
       digest: sh(node, digestScript, dir, keeper),

@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import type { Action } from '../records/action.ts';
 import { feltByAgent } from './_felt.ts';
-import { agentUrls, agentVariable, defineFault, exec, nodeOf, on, restartAgent, sh, tag, withStdin } from './_kit.ts';
+import {
+  agentUrls,
+  agentVariable,
+  defineFault,
+  exec,
+  nodeOf,
+  on,
+  restartAgent,
+  sh,
+  tag,
+  withStdin,
+} from './_kit.ts';
 import { removeRules, rulesDigest } from './_rules.ts';
 
 const nameScript = `# the name that the agent resolves
@@ -16,7 +27,9 @@ case $3 in
 esac
 echo "$host"`;
 
-/** Waits until a fresh lookup on the node gives what is wanted; `rndc reload` only queues the work. */
+/**
+ * Waits until a fresh lookup on the node gives what is wanted; `rndc reload` only queues the work.
+ */
 const awaitScript = `# wait until a lookup is wrong, then restart the agent
 n=0; while [ $n -lt 40 ]; do
   now=$(timeout 1 getent ahostsv4 "$1" | awk 'NR == 1 { print $1 }')
@@ -72,14 +85,26 @@ const params = z.strictObject({
   mode: z
     .enum(['nxdomain', 'timeout', 'wrong-answer', 'missing-entry'])
     .describe('what a lookup gives; missing-entry: a node that finds names in /etc/hosts'),
-  answer: z.enum(['edge', 'nobody']).default('nobody').describe('wrong-answer: an address where another TLS server listens, or none'),
+  answer: z
+    .enum(['edge', 'nobody'])
+    .default('nobody')
+    .describe('wrong-answer: an address where another TLS server listens, or none'),
 });
 
-/** Where the change is made: the zone at the name server, the node's own rules, or its hosts file. */
-function ways(p: z.infer<typeof params>, node: string): { inject: Action; undo: Action; digest: Action } {
+/**
+ * Where the change is made: the zone at the name server, the node's own rules, or its hosts file.
+ */
+function ways(
+  p: z.infer<typeof params>,
+  node: string,
+): { inject: Action; undo: Action; digest: Action } {
   const host = '{snapshot:name}';
   if (p.mode === 'timeout')
-    return { inject: sh(node, silence, tag, host), undo: sh(node, removeRules, tag), digest: sh(node, rulesDigest, tag) };
+    return {
+      inject: sh(node, silence, tag, host),
+      undo: sh(node, removeRules, tag),
+      digest: sh(node, rulesDigest, tag),
+    };
   if (p.mode === 'missing-entry') {
     return {
       inject: sh(node, hostsRemove, host),
@@ -108,9 +133,13 @@ export const dnsBreak = defineFault({
     const host = '{snapshot:name}';
     const right = '{snapshot:address}';
     const { inject, undo, digest } = ways(p, node);
-    const before = p.mode === 'missing-entry' ? sh(node, hostsLines, host) : exec('dns', '# the zone\ncat "/var/lib/bind/$1.zone"', node);
+    const before =
+      p.mode === 'missing-entry'
+        ? sh(node, hostsLines, host)
+        : exec('dns', '# the zone\ncat "/var/lib/bind/$1.zone"', node);
     return {
-      kind: p.mode === 'timeout' ? 'node-rule' : p.mode === 'missing-entry' ? 'node-file' : 'part-file',
+      kind:
+        p.mode === 'timeout' ? 'node-rule' : p.mode === 'missing-entry' ? 'node-file' : 'part-file',
       summary: `${node} resolves the name of ${p.name}: ${p.mode}`,
       cuts: [`dns:${node}`],
       snapshot: [
@@ -118,9 +147,15 @@ export const dnsBreak = defineFault({
         { name: 'address', do: sh(node, addressScript, host) },
         ...(p.mode === 'timeout' ? [] : [{ name: 'before', do: before }]),
       ],
-      inject: [inject, p.mode === 'timeout' ? sh(node, restartAgent, agentUnit) : sh(node, awaitScript, host, p.mode, agentUnit, right)],
+      inject: [
+        inject,
+        p.mode === 'timeout'
+          ? sh(node, restartAgent, agentUnit)
+          : sh(node, awaitScript, host, p.mode, agentUnit, right),
+      ],
       undo: [undo],
-      // The other names are asked for when a terminal opens, or a new certificate is needed: until then nobody can feel it.
+      // The other names are asked for when a terminal opens, or a new certificate is needed: until
+      // then nobody can feel it.
       active: sh(node, activeScript, host, p.mode, right, p.name === 'node-api' ? agentUnit : ''),
       digest,
       reaches: 'the agent is restarted: an open connection never asks for a name again',

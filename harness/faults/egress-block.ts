@@ -3,8 +3,9 @@ import { agentUrls, agentVariable, defineFault, nodeOf, on, sh, tag, withStdin }
 import { removeRules, rulesDigest } from './_rules.ts';
 
 /**
- * Address and port of what the agent really connects to: the environment of the running unit, resolved on the node. The port of
- * the public address may be one that is published for people only; what counts is where the edge answers the node.
+ * Address and port of what the agent really connects to: the environment of the running unit,
+ * resolved on the node. The port of the public address may be one that is published for people
+ * only; what counts is where the edge answers the node.
  */
 const resolveScript = `# where the agent connects to
 ${agentVariable}
@@ -37,8 +38,13 @@ export const egressBlock = defineFault({
   why: 'Firewalls and routes change under a running agent; a blocked way must be named as such and not as a dead agent.',
   params: z.strictObject({
     on,
-    to: z.enum(['node-api', 'term', 'recovery', 'edge', 'dns']).describe('what the node can no longer reach, by address and port'),
-    mode: z.enum(['drop', 'reject']).default('drop').describe('drop: silence (timeouts); reject: a TCP reset'),
+    to: z
+      .enum(['node-api', 'term', 'recovery', 'edge', 'dns'])
+      .describe('what the node can no longer reach, by address and port'),
+    mode: z
+      .enum(['drop', 'reject'])
+      .default('drop')
+      .describe('drop: silence (timeouts); reject: a TCP reset'),
   }),
   targetKind: 'node',
   targetParam: 'on',
@@ -51,7 +57,12 @@ export const egressBlock = defineFault({
     return {
       summary: `${node} cannot reach ${to} (${mode})`,
       cuts: [to === 'dns' ? `dns:${node}` : `link:${node}.${to}`],
-      snapshot: [{ name: 'addresses', do: sh(node, resolveScript, agentUnit, to, variable, profile.public?.apiBase ?? '') }],
+      snapshot: [
+        {
+          name: 'addresses',
+          do: sh(node, resolveScript, agentUnit, to, variable, profile.public?.apiBase ?? ''),
+        },
+      ],
       inject: [withStdin(sh(node, blockScript, tag, mode), stdin)],
       undo: [sh(node, removeRules, tag)],
       active: withStdin(sh(node, activeScript, tag), stdin),

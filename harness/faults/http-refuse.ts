@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { defineFault, exec, withStdin } from './_kit.ts';
 import { partDigest, putBack, readFile, reload } from './_nginx.ts';
 
-/** Server-level rules, as an operator of nginx would write them: method and path both have to fit. */
+/**
+ * Server-level rules, as an operator of nginx would write them: method and path both have to fit.
+ */
 const ruleScript = `# write the rule
 rule() {
   printf 'set $hopdrill_refuse "";\\n'
@@ -45,8 +47,17 @@ export const httpRefuse = defineFault({
       .string()
       .regex(/^\/[A-Za-z0-9_./*-]*$/)
       .describe('which path; `*` is one segment'),
-    status: z.number().int().min(400).max(599).default(503).describe('the answer; 444: none, the connection is closed'),
-    host: z.enum(['api', 'terminal', 'console', 'apps']).default('api').describe('at the edge: whose path'),
+    status: z
+      .number()
+      .int()
+      .min(400)
+      .max(599)
+      .default(503)
+      .describe('the answer; 444: none, the connection is closed'),
+    host: z
+      .enum(['api', 'terminal', 'console', 'apps'])
+      .default('api')
+      .describe('at the edge: whose path'),
   }),
   targetKind: 'part',
   targetParam: 'at',

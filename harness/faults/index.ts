@@ -1,4 +1,7 @@
-/** The list of faults. A file in this folder that is missing here fails a test; so does a name that is there twice. */
+/**
+ * The list of faults. A file in this folder that is missing here fails a test; so does a name that
+ * is there twice.
+ */
 import type { FaultPlan } from '../records/fault.ts';
 import type { Profile } from '../records/profile.ts';
 import type { FaultDefinition } from './_kit.ts';
@@ -31,13 +34,18 @@ export const faults: readonly FaultDefinition[] = [
   ...[edgeRouteRemove, httpRefuse, websocketUpgradeStrip],
 ];
 
-export const faultNamed = (name: string): FaultDefinition | undefined => faults.find((fault) => fault.name === name);
+export const faultNamed = (name: string): FaultDefinition | undefined =>
+  faults.find((fault) => fault.name === name);
 
 /** `node` and `node.<link>` stand for the node that the scenario is about. */
 export function targetOf(fault: FaultDefinition, params: unknown, node: string | null): string {
   const named = String((fault.params.parse(params) as Record<string, unknown>)[fault.targetParam]);
   if (node === null) return named;
-  return named === 'node' ? node : named.startsWith('node.') ? `${node}${named.slice('node'.length)}` : named;
+  return named === 'node'
+    ? node
+    : named.startsWith('node.')
+      ? `${node}${named.slice('node'.length)}`
+      : named;
 }
 
 export function planFault(
@@ -47,6 +55,7 @@ export function planFault(
   node: string | null = Object.keys(profile.nodes)[0] ?? null,
 ): FaultPlan {
   const fault = faultNamed(name);
-  if (fault === undefined) throw new Error(`no fault is called ${name} (${faults.map((one) => one.name).join(', ')})`);
+  if (fault === undefined)
+    throw new Error(`no fault is called ${name} (${faults.map((one) => one.name).join(', ')})`);
   return fault.plan(params, targetOf(fault, params, node), profile);
 }

@@ -4,7 +4,9 @@ import { defineFault, toxicName } from './_kit.ts';
 
 export const linkParam = z
   .string()
-  .describe('the link: `node-1.node-api`, `gateway.redis`; `node.` in front stands for the node of the scenario');
+  .describe(
+    'the link: `node-1.node-api`, `gateway.redis`; `node.` in front stands for the node of the scenario',
+  );
 
 const toxics = {
   blackhole: { type: 'timeout', attributes: { timeout: 0 } },

@@ -10,8 +10,17 @@ export const linkLatency = defineFault({
   params: z.strictObject({
     link: linkParam,
     ms: z.number().int().min(1).max(600_000).describe('delay of each answer, in milliseconds'),
-    jitter: z.number().int().min(0).max(60_000).default(0).describe('up to this much more or less, in milliseconds'),
-    stream: z.enum(['upstream', 'downstream']).default('downstream').describe('downstream: answers are late; upstream: requests are'),
+    jitter: z
+      .number()
+      .int()
+      .min(0)
+      .max(60_000)
+      .default(0)
+      .describe('up to this much more or less, in milliseconds'),
+    stream: z
+      .enum(['upstream', 'downstream'])
+      .default('downstream')
+      .describe('downstream: answers are late; upstream: requests are'),
   }),
   targetKind: 'link',
   targetParam: 'link',
@@ -19,7 +28,13 @@ export const linkLatency = defineFault({
   repairs: [],
   plan: ({ ms, jitter, stream }, link) => {
     const digest: Action = { kind: 'toxiproxy', proxy: link, verb: 'read' };
-    const toxic = { name: toxicName, type: 'latency', stream, toxicity: 1, attributes: { latency: ms, jitter } };
+    const toxic = {
+      name: toxicName,
+      type: 'latency',
+      stream,
+      toxicity: 1,
+      attributes: { latency: ms, jitter },
+    };
     return {
       summary: `the link ${link} is ${ms} ms late (${stream})`,
       cuts: [],

@@ -3,7 +3,10 @@ import { defineFault, nodeOf, on, sh } from './_kit.ts';
 
 const killer = 'hopdrill-{run}-{step}-kill.service';
 
-/** A unit with Restart=always is back in a second: to keep it down, a transient unit kills it each time. */
+/**
+ * A unit with Restart=always is back in a second: to keep it down, a transient unit kills it each
+ * time.
+ */
 const killScript = `# kill the main process
 systemctl kill --kill-who=main --signal="$3" "$1" || exit 1
 [ "$4" = true ] || exit 0
@@ -34,7 +37,10 @@ export const processKill = defineFault({
   params: z.strictObject({
     on,
     unit: z.string().default('agent').describe('`agent`, or the name of a unit with its ending'),
-    signal: z.enum(['SIGKILL', 'SIGTERM', 'SIGSEGV', 'SIGABRT']).default('SIGKILL').describe('what it dies of'),
+    signal: z
+      .enum(['SIGKILL', 'SIGTERM', 'SIGSEGV', 'SIGABRT'])
+      .default('SIGKILL')
+      .describe('what it dies of'),
     keep: z.boolean().default(true).describe('kill it again each time that it was restarted'),
   }),
   targetKind: 'node',

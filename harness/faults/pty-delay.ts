@@ -3,7 +3,9 @@ import { defineFault, nodeOf, on, sh } from './_kit.ts';
 
 const file = '/etc/profile.d/hopdrill-{run}-{step}.sh';
 
-/** Prints nothing: the terminal counts a shell as ready at its first output. Only this user waits. */
+/**
+ * Prints nothing: the terminal counts a shell as ready at its first output. Only this user waits.
+ */
 const injectScript = `# a login script that waits
 set -e; umask 022; printf '[ "$(id -un)" != %s ] || sleep %s\\n' "$2" "$3" > "$1.new"; mv "$1.new" "$1"`;
 

@@ -11,7 +11,9 @@ set -e; umask 077; mkdir -p "$1"; systemctl cat "$2" > /dev/null
 [ ! -e "/etc/systemd/system/$2" ] || cp -a "/etc/systemd/system/$2" "$1/"
 systemctl show -p ActiveState --value "$2"`;
 
-/** A unit whose file lies in /etc cannot be masked by systemctl: the link takes the file's place. */
+/**
+ * A unit whose file lies in /etc cannot be masked by systemctl: the link takes the file's place.
+ */
 const stopScript = `# stop, or mask and stop
 if [ "$2" = mask ]; then f="/etc/systemd/system/$1"; rm -f "$f" && ln -s /dev/null "$f" && systemctl daemon-reload || exit 1; fi
 systemctl stop "$1"`;

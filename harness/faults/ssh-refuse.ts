@@ -18,7 +18,10 @@ export const sshRefuse = defineFault({
   why: 'Operator access and the agent are different ways: one may fail while the other works, and users see nothing of it.',
   params: z.strictObject({
     on,
-    mode: z.enum(['reject', 'drop']).default('reject').describe('reject: a TCP reset; drop: silence'),
+    mode: z
+      .enum(['reject', 'drop'])
+      .default('reject')
+      .describe('reject: a TCP reset; drop: silence'),
   }),
   targetKind: 'node',
   targetParam: 'on',

@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { feltByAgent } from './_felt.ts';
-import { defineFault, exec, nodeOf, on, restoreFiles, savedDir, saveFiles, sh, withStdin } from './_kit.ts';
+import {
+  defineFault,
+  exec,
+  nodeOf,
+  on,
+  restoreFiles,
+  savedDir,
+  saveFiles,
+  sh,
+  withStdin,
+} from './_kit.ts';
 
 const cert = '/etc/gpuaas/cert.pem';
 const env = '/etc/gpuaas/env';
@@ -9,7 +19,10 @@ const env = '/etc/gpuaas/env';
 const requestScript = `# a request with the node's own key
 openssl req -new -key /etc/gpuaas/key.pem -subj "/CN=$1"`;
 
-/** Runs beside the platform's CA key, which stays there. `openssl ca` is the one command with a start date. */
+/**
+ * Runs beside the platform's CA key, which stays there. `openssl ca` is the one command with a
+ * start date.
+ */
 const mintScript = `# mint the certificate with the platform's own CA
 set -e; umask 077; d=$(mktemp -d); trap 'rm -rf "$d"' EXIT; cd "$d"; cat > request.pem
 kind=$1 id=$2 ca=$3/node-ca.crt key=$3/node-ca.key from='1 hour ago' to='1 hour'
@@ -34,7 +47,10 @@ const digestScript = `# the certificate, and whether there is a token
 printf '%s %s\\n' "$(sha256sum < "$1" | cut -d' ' -f1)" "$(stat -c '%a %U:%G' "$1")"
 if [ "$3" = remove ]; then printf 'token %s %s\\n' "$(grep '^GPUAAS_ENROLLMENT_TOKEN=..*' "$2" | sha256sum | cut -c1-16)" "$(stat -c '%a %U:%G' "$2")"; fi`;
 
-/** With a token the agent feels it and replaces the certificate in one go: no look fits in between, and the platform's history tells of it. */
+/**
+ * With a token the agent feels it and replaces the certificate in one go: no look fits in between,
+ * and the platform's history tells of it.
+ */
 const activeScript = `# what is wrong with the certificate that the agent has now, and what the agent says of it
 ${feltByAgent}
 case $2 in
@@ -51,8 +67,13 @@ export const tlsClientCert = defineFault({
   why: 'Expired, of a foreign CA, or of another node: the listener refuses each, and the agent has to tell why.',
   params: z.strictObject({
     on,
-    kind: z.enum(['expired', 'untrusted', 'other-node']).describe('what is wrong with the certificate'),
-    token: z.enum(['keep', 'remove']).default('keep').describe('keep: the agent can enrol anew by itself; remove: it needs an operator'),
+    kind: z
+      .enum(['expired', 'untrusted', 'other-node'])
+      .describe('what is wrong with the certificate'),
+    token: z
+      .enum(['keep', 'remove'])
+      .default('keep')
+      .describe('keep: the agent can enrol anew by itself; remove: it needs an operator'),
     authority: z.string().default('api').describe('the part that holds the CA of the nodes'),
   }),
   targetKind: 'node',
@@ -69,7 +90,13 @@ export const tlsClientCert = defineFault({
       snapshot: [
         { name: 'saved', do: sh(node, saveFiles, savedDir, ...files) },
         { name: 'request', do: sh(node, requestScript, node) },
-        { name: 'minted', do: withStdin(exec(authority, mintScript, kind, node, `/etc/gpuaas-${authority}`, other), '{snapshot:request}') },
+        {
+          name: 'minted',
+          do: withStdin(
+            exec(authority, mintScript, kind, node, `/etc/gpuaas-${authority}`, other),
+            '{snapshot:request}',
+          ),
+        },
       ],
       inject: [withStdin(sh(node, injectScript, cert, env, agentUnit, token), '{snapshot:minted}')],
       undo: [sh(node, restoreFiles, savedDir, agentUnit, ...files)],

@@ -15,7 +15,10 @@ import {
   withStdin,
 } from './_kit.ts';
 
-/** A CA of the same kind that signed nothing here, as an old bundle looks after a rotation. Its key is never written. */
+/**
+ * A CA of the same kind that signed nothing here, as an old bundle looks after a rotation. Its key
+ * is never written.
+ */
 const staleScript = `# mint the stale CA
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout /dev/null -subj '/CN=GPUaaS service CA (before rotation)' -days 30 2>/dev/null`;
 
@@ -37,7 +40,11 @@ export const tlsStaleCa = defineFault({
   why: 'After a rotation of the service CA a node with the old bundle is healthy, reachable, and refuses its own platform.',
   params: z.strictObject({
     on,
-    file: z.string().startsWith('/').default('/etc/gpuaas/ca-bundle.crt').describe('the trust bundle of the agent'),
+    file: z
+      .string()
+      .startsWith('/')
+      .default('/etc/gpuaas/ca-bundle.crt')
+      .describe('the trust bundle of the agent'),
   }),
   targetKind: 'node',
   targetParam: 'on',

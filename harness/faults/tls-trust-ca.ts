@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { defineFault, exec, withStdin } from './_kit.ts';
 import { partDigest, readFile, reload } from './_nginx.ts';
 
-/** A certificate swapped on the node would fail at the ingress first; so the listener's own trust is broken. */
+/**
+ * A certificate swapped on the node would fail at the ingress first; so the listener's own trust is
+ * broken.
+ */
 const strangerScript = `# mint a CA that signed no node
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout /dev/null -subj '/CN=GPUaaS node CA (of another platform)' -days 30 2>/dev/null`;
 
@@ -43,7 +46,8 @@ export const tlsTrustCa = defineFault({
       undo: [withStdin(exec(part, putScript, file), '{snapshot:trust}')],
       active: exec(part, activeScript, listener[part]),
       digest: exec(part, partDigest, file),
-      reaches: 'the part reads its trust anew; connections that are open stay as they are, at the ingress their worker ends',
+      reaches:
+        'the part reads its trust anew; connections that are open stay as they are, at the ingress their worker ends',
     };
   },
 });

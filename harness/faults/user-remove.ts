@@ -29,7 +29,10 @@ export const userRemove = defineFault({
   name: 'user.remove',
   title: 'The user of the allocation is gone from the node',
   why: 'A rebuilt node, or a hand that deletes: the terminal path works and there is nobody to open a shell for.',
-  params: z.strictObject({ on, user: z.string().optional().describe('who; the user of the allocation when left out') }),
+  params: z.strictObject({
+    on,
+    user: z.string().optional().describe('who; the user of the allocation when left out'),
+  }),
   targetKind: 'node',
   targetParam: 'on',
   undoKind: 'user',
@@ -42,7 +45,11 @@ export const userRemove = defineFault({
       snapshot: [{ name: 'entry', do: sh(node, saveScript, savedDir, user) }],
       inject: [sh(node, removeScript, user)],
       undo: [sh(node, backScript, savedDir, user)],
-      active: sh(node, '# the user is unknown\nif getent passwd "$1"; then exit 1; fi; echo "no user $1"', user),
+      active: sh(
+        node,
+        '# the user is unknown\nif getent passwd "$1"; then exit 1; fi; echo "no user $1"',
+        user,
+      ),
       digest: sh(node, digestScript, user, `/home/${user}`),
       supersedable: true,
     };

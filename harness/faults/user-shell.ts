@@ -18,7 +18,9 @@ export const userShell = defineFault({
   why: 'A PTY that opens and a shell that ends at once, or never speaks, are different from a broken stream.',
   params: z.strictObject({
     on,
-    shell: z.enum(['/bin/false', '/usr/sbin/nologin', 'hanging']).describe('/bin/false ends at once; hanging never says a word'),
+    shell: z
+      .enum(['/bin/false', '/usr/sbin/nologin', 'hanging'])
+      .describe('/bin/false ends at once; hanging never says a word'),
     user: z.string().optional().describe('whose; the user of the allocation when left out'),
   }),
   targetKind: 'node',
@@ -31,10 +33,27 @@ export const userShell = defineFault({
     return {
       summary: `the shell of ${user} on ${node} is ${shell}`,
       cuts: [],
-      snapshot: [{ name: 'shell', do: sh(node, '# the shell now\nset -e; e=$(getent passwd "$1"); echo "$e" | cut -d: -f7', user) }],
+      snapshot: [
+        {
+          name: 'shell',
+          do: sh(
+            node,
+            '# the shell now\nset -e; e=$(getent passwd "$1"); echo "$e" | cut -d: -f7',
+            user,
+          ),
+        },
+      ],
       inject: [sh(node, injectScript, user, path, hanging)],
-      undo: [sh(node, backScript, user, '{snapshot:shell}', path, hanging), sh(node, '# nothing of ours stays\n[ ! -e "$1" ]', hanging)],
-      active: sh(node, '# the shell now\nnow=$(getent passwd "$1" | cut -d: -f7); echo "$now"; [ "$now" = "$2" ] || exit 1', user, path),
+      undo: [
+        sh(node, backScript, user, '{snapshot:shell}', path, hanging),
+        sh(node, '# nothing of ours stays\n[ ! -e "$1" ]', hanging),
+      ],
+      active: sh(
+        node,
+        '# the shell now\nnow=$(getent passwd "$1" | cut -d: -f7); echo "$now"; [ "$now" = "$2" ] || exit 1',
+        user,
+        path,
+      ),
       digest: sh(
         node,
         '# the shell, and no file of ours\ngetent passwd "$1" | cut -d: -f7; [ ! -e "$2" ] || echo "there is $2"',

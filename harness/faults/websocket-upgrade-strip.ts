@@ -16,7 +16,9 @@ export const websocketUpgradeStrip = defineFault({
   title: 'The edge loses a header of the WebSocket upgrade',
   why: 'Proxies drop hop-by-hop headers; the refusal comes from the gateway and the fault lies before it.',
   params: z.strictObject({
-    strip: z.enum(['upgrade', 'subprotocol']).describe('upgrade: Upgrade and Connection; subprotocol: Sec-WebSocket-Protocol'),
+    strip: z
+      .enum(['upgrade', 'subprotocol'])
+      .describe('upgrade: Upgrade and Connection; subprotocol: Sec-WebSocket-Protocol'),
     part: z.string().default('edge').describe('the part that forwards'),
   }),
   targetKind: 'part',

@@ -1,4 +1,5 @@
-// The causal rule (RULINGS 2): which of the failing hops is the one that failed, and which only show it. Pure.
+// The causal rule (RULINGS 2): which of the failing hops is the one that failed, and which only
+// show it. Pure.
 import type { HopRule } from './types.ts';
 
 export interface Judged extends HopRule {
@@ -29,20 +30,30 @@ function failingExplainer(hop: Judged, hops: Hops, seen: ReadonlySet<string>): s
     if (!parent || seen.has(id)) continue;
     if (typeof explainer !== 'string' && parent.blames !== explainer.whenBlames) continue;
     if (parent.status === 'fail') return id;
-    if (parent.status === 'unknown') throughUnknown ??= failingExplainer(parent, hops, new Set([...seen, id]));
+    if (parent.status === 'unknown')
+      throughUnknown ??= failingExplainer(parent, hops, new Set([...seen, id]));
   }
   return throughUnknown;
 }
 
-/** An earlier hop that blames the same resource. A side hop never counts, or two hops could explain each other. */
+/**
+ * An earlier hop that blames the same resource. A side hop never counts, or two hops could explain
+ * each other.
+ */
 function sharedResource(hop: Judged, failing: readonly Judged[]): string | null {
   if (hop.blames === undefined || hop.side) return null;
-  return failing.find((other) => !other.side && other.order < hop.order && other.blames === hop.blames)?.id ?? null;
+  return (
+    failing.find((other) => !other.side && other.order < hop.order && other.blames === hop.blames)
+      ?.id ?? null
+  );
 }
 
 /** What an unknown hop would blame is unknown too, so a narrowed relation counts here as well. */
 const mayBeExplainedByUnknown = (hop: Judged, hops: Hops): boolean =>
-  hop.explainedBy.some((explainer) => hops.get(typeof explainer === 'string' ? explainer : explainer.hop)?.status === 'unknown');
+  hop.explainedBy.some(
+    (explainer) =>
+      hops.get(typeof explainer === 'string' ? explainer : explainer.hop)?.status === 'unknown',
+  );
 
 export function attribute(judged: readonly Judged[]): Attribution {
   const inOrder = [...judged].sort((a, b) => a.order - b.order);
@@ -54,13 +65,17 @@ export function attribute(judged: readonly Judged[]): Attribution {
     if (by !== null) explainedBy.set(hop.id, by);
   }
   const roots = failing.filter((hop) => !explainedBy.has(hop.id));
-  const lowConfidence = new Set(roots.filter((hop) => mayBeExplainedByUnknown(hop, hops)).map((hop) => hop.id));
+  const lowConfidence = new Set(
+    roots.filter((hop) => mayBeExplainedByUnknown(hop, hops)).map((hop) => hop.id),
+  );
   const failed = roots.find((hop) => !hop.side) ?? roots[0] ?? null;
   const inconclusiveBecause = failed ? [] : doubts(inOrder);
   return {
     result: failed ? 'failed' : inconclusiveBecause.length > 0 ? 'inconclusive' : 'healthy',
     failed: failed?.id ?? null,
-    alsoFailing: roots.filter((hop) => hop !== failed && !lowConfidence.has(hop.id)).map((hop) => hop.id),
+    alsoFailing: roots
+      .filter((hop) => hop !== failed && !lowConfidence.has(hop.id))
+      .map((hop) => hop.id),
     explainedBy,
     lowConfidence,
     inconclusiveBecause,

@@ -1,4 +1,5 @@
-// The one JSON document of a preflight. There is one on every way out: result, usage error, signal, deadline, our own mistake.
+// The one JSON document of a preflight. There is one on every way out: result, usage error, signal,
+// deadline, our own mistake.
 import { randomBytes } from 'node:crypto';
 import { exitCodes } from '../records/exit-codes.ts';
 import type { HopReport, PreflightReport } from '../records/preflight.ts';
@@ -52,17 +53,29 @@ function hopReport(walked: Walked, attribution: Attribution): HopReport {
   };
 }
 
-/** What the hops that passed say about other explanations of the failure, beside what its own probe measured. */
-function ruledOut(failed: HopReport | undefined, hops: readonly HopReport[]): PreflightReport['ruled_out'] {
+/**
+ * What the hops that passed say about other explanations of the failure, beside what its own probe
+ * measured.
+ */
+function ruledOut(
+  failed: HopReport | undefined,
+  hops: readonly HopReport[],
+): PreflightReport['ruled_out'] {
   if (!failed) return [];
   const passed = hops.filter((hop) => hop.status === 'pass' && hop.id !== failed.id);
   return [...failed.ruled_out, ...passed.map((hop) => ({ what: hop.id, because: hop.summary }))];
 }
 
-/** What a report lacks to be one of all hops, for want of input or because fewer were asked for; null when it is whole. */
+/**
+ * What a report lacks to be one of all hops, for want of input or because fewer were asked for;
+ * null when it is whole.
+ */
 export function missingWords(system: AnySystem, hops: readonly HopReport[]): string | null {
-  const needed = hops.filter(({ id }) => system.hops.find((one) => one.id === id)?.optional !== true);
-  const named = (status: HopReport['status']) => needed.flatMap((hop) => (hop.status === status ? [hop.id] : [])).join(', ');
+  const needed = hops.filter(
+    ({ id }) => system.hops.find((one) => one.id === id)?.optional !== true,
+  );
+  const named = (status: HopReport['status']) =>
+    needed.flatMap((hop) => (hop.status === status ? [hop.id] : [])).join(', ');
   const words = [
     ['skipped for want of input', named('skipped')],
     ['not asked', named('not_run')],
@@ -77,10 +90,15 @@ export function reportOf(system: AnySystem, whole: Whole): PreflightReport {
   const signal = failed?.signal ? system.signals[failed.signal] : undefined;
   const missing = missingWords(system, hops);
   const because = [...attribution.inconclusiveBecause];
-  if (!failed && missing !== null && request.flags['require-complete'] === true) because.push(`${missing} (--require-complete)`);
+  if (!failed && missing !== null && request.flags['require-complete'] === true)
+    because.push(`${missing} (--require-complete)`);
   if (!failed && whole.error) because.push(whole.error.message);
   // Health is what somebody saw; a run that could ask nothing saw none.
-  if (!failed && because.length === 0 && !hops.some((hop) => hop.status === 'pass' || hop.status === 'warn'))
+  if (
+    !failed &&
+    because.length === 0 &&
+    !hops.some((hop) => hop.status === 'pass' || hop.status === 'warn')
+  )
     because.push('no hop could be asked with the input given');
   return {
     schema_version: 1,
@@ -93,7 +111,9 @@ export function reportOf(system: AnySystem, whole: Whole): PreflightReport {
       .filter((hop) => attribution.alsoFailing.includes(hop.id))
       .map(({ id, signal, cause }) => ({ hop: id, signal, cause })),
     owner: signal?.owner ?? null,
-    recovery: signal ? { text: failed?.hint ?? signal.next, command: signal.command ?? null, auto: false } : null,
+    recovery: signal
+      ? { text: failed?.hint ?? signal.next, command: signal.command ?? null, auto: false }
+      : null,
     doc: failed?.signal ? `hopdrill explain ${failed.signal}` : null,
     ruled_out: ruledOut(failed, hops),
     user_state: conclusion.userState,
@@ -115,7 +135,12 @@ export function reportOf(system: AnySystem, whole: Whole): PreflightReport {
 }
 
 /** The document when not even the hops could be asked. */
-export function errorReport(system: AnySystem, code: string, message: string, request: Request = { argv: [], flags: {} }): PreflightReport {
+export function errorReport(
+  system: AnySystem,
+  code: string,
+  message: string,
+  request: Request = { argv: [], flags: {} },
+): PreflightReport {
   const nobody: Conclusion = {
     userState: null,
     userAccess: null,
@@ -157,5 +182,9 @@ export function exitCodeOf(report: PreflightReport): number {
     default:
       break;
   }
-  return report.result === 'healthy' ? exitCodes.pass : report.result === 'failed' ? exitCodes.fail : exitCodes.inconclusive;
+  return report.result === 'healthy'
+    ? exitCodes.pass
+    : report.result === 'failed'
+      ? exitCodes.fail
+      : exitCodes.inconclusive;
 }

@@ -1,4 +1,5 @@
-// One preflight: all hops asked, the causal rule applied, one report. Its only input is the record parsed from argv.
+// One preflight: all hops asked, the causal rule applied, one report. Its only input is the record
+// parsed from argv.
 import type { PreflightReport } from '../records/preflight.ts';
 import { attribute, type Judged } from './attribution.ts';
 import { newId, reportOf } from './document.ts';
@@ -11,7 +12,11 @@ export interface RunOptions {
   readonly progress?: (id: string, finding: Finding) => void;
 }
 
-export async function runPreflight(system: AnySystem, request: Request, options: RunOptions = {}): Promise<PreflightReport> {
+export async function runPreflight(
+  system: AnySystem,
+  request: Request,
+  options: RunOptions = {},
+): Promise<PreflightReport> {
   const began = performance.now();
   const now = () => performance.now() - began;
   const closing: (() => void | Promise<void>)[] = [];
@@ -55,7 +60,9 @@ export async function runPreflight(system: AnySystem, request: Request, options:
       ...(options.progress && { progress: options.progress }),
     });
     const attribution = attribute(walked.map(judged));
-    const findings = new Map(walked.flatMap(({ hop, finding }) => (finding ? [[hop.id, finding] as const] : [])));
+    const findings = new Map(
+      walked.flatMap(({ hop, finding }) => (finding ? [[hop.id, finding] as const] : [])),
+    );
     const conclusion = await concluded(system, context, { failed: attribution.failed, findings });
     const report = reportOf(system, {
       request,
@@ -66,7 +73,8 @@ export async function runPreflight(system: AnySystem, request: Request, options:
       conclusion,
       error: errorOf(walked, stop.signal),
     });
-    if (report.result === 'healthy' && !report.partial) await system.healthy?.(context as never).catch(() => {});
+    if (report.result === 'healthy' && !report.partial)
+      await system.healthy?.(context as never).catch(() => {});
     return report;
   } finally {
     over = true;
@@ -106,7 +114,13 @@ function wantedHops(system: AnySystem, { flags }: Request): ReadonlySet<string> 
 function errorOf(walked: readonly Walked[], signal: AbortSignal): PreflightReport['error'] {
   if (signal.aborted) {
     const code = String(signal.reason);
-    return { code, message: code === 'deadline' ? 'the deadline of the whole run passed' : `stopped by a signal (${code})` };
+    return {
+      code,
+      message:
+        code === 'deadline'
+          ? 'the deadline of the whole run passed'
+          : `stopped by a signal (${code})`,
+    };
   }
   const broken = walked.flatMap((one) => one.internal ?? []);
   return broken.length > 0 ? { code: 'internal', message: broken.join('; ') } : null;

@@ -1,6 +1,9 @@
 import type { HopReport, PreflightReport } from '../records/preflight.ts';
 
-/** What a system tells the preflight about itself. The preflight knows no hop, signal, flag or address of its own. */
+/**
+ * What a system tells the preflight about itself. The preflight knows no hop, signal, flag or
+ * address of its own.
+ */
 export type Policies = Readonly<Record<string, number>>;
 export type FlagValue = string | number | boolean;
 export type Step = HopReport['steps'][number];
@@ -26,7 +29,10 @@ export interface Finding {
   readonly inconclusive?: string;
 }
 
-/** A hop whose failure makes this one's a consequence; `whenBlames` narrows it to one blamed resource. */
+/**
+ * A hop whose failure makes this one's a consequence; `whenBlames` narrows it to one blamed
+ * resource.
+ */
 export type Explainer = string | { readonly hop: string; readonly whenBlames: string };
 
 /** What the causal rule needs to know about a hop. */
@@ -114,7 +120,10 @@ export interface PreflightSystem<C = never> {
   open(request: Request, run: RunHandle): C;
   /** Policy values of the deployment; must not throw. */
   policies(context: C): Promise<Policies>;
-  conclude(context: C, outcome: { failed: string | null; findings: ReadonlyMap<string, Finding> }): Promise<Conclusion>;
+  conclude(
+    context: C,
+    outcome: { failed: string | null; findings: ReadonlyMap<string, Finding> },
+  ): Promise<Conclusion>;
   /** After a healthy run, e.g. to leave a note at the platform; failures are ignored. */
   healthy?(context: C): Promise<void>;
 }

@@ -1,4 +1,5 @@
-// Runs the hops of a system: each as soon as the hops whose findings it reads have spoken, all others side by side.
+// Runs the hops of a system: each as soon as the hops whose findings it reads have spoken, all
+// others side by side.
 import type { Finding, HopDefinition, Policies, Request } from './types.ts';
 
 export interface Walked {
@@ -25,7 +26,11 @@ export interface WalkOptions {
 
 type AnyHop<C> = HopDefinition<C>;
 
-export async function walk<C>(hops: readonly AnyHop<C>[], context: C, options: WalkOptions): Promise<Walked[]> {
+export async function walk<C>(
+  hops: readonly AnyHop<C>[],
+  context: C,
+  options: WalkOptions,
+): Promise<Walked[]> {
   const done = new Map<string, Promise<Walked>>();
   const findings = new Map<string, Finding>();
   const start = async (hop: AnyHop<C>): Promise<Walked> => {
@@ -48,7 +53,9 @@ export async function walk<C>(hops: readonly AnyHop<C>[], context: C, options: W
   return Promise.all(ordered.map((hop) => done.get(hop.id) as Promise<Walked>));
 }
 
-/** A hop must exist in `done` before another can wait for it; in order, the seeds' order is the law. */
+/**
+ * A hop must exist in `done` before another can wait for it; in order, the seeds' order is the law.
+ */
 function dataFirst<C>(hops: readonly AnyHop<C>[], inOrder: boolean): AnyHop<C>[] {
   const placed: AnyHop<C>[] = [];
   const place = (hop: AnyHop<C>) => {
@@ -75,7 +82,12 @@ const notRun = <C>(hop: AnyHop<C>): Walked => ({
 /** What a reading of an earlier hop is when that hop was not run. */
 const absent: Finding = { status: 'skipped', summary: 'not run' };
 
-async function runHop<C>(hop: AnyHop<C>, context: C, findings: ReadonlyMap<string, Finding>, options: WalkOptions): Promise<Walked> {
+async function runHop<C>(
+  hop: AnyHop<C>,
+  context: C,
+  findings: ReadonlyMap<string, Finding>,
+  options: WalkOptions,
+): Promise<Walked> {
   const startedMs = options.now();
   const finish = (finding: Finding, deadlineMs: number, internal?: string): Walked => ({
     hop: hop as HopDefinition<never>,
@@ -92,7 +104,11 @@ async function runHop<C>(hop: AnyHop<C>, context: C, findings: ReadonlyMap<strin
   let over = false;
   let onAbort = () => {};
   const net = new Promise<Finding>((resolve) => {
-    onAbort = () => resolve({ status: 'unknown', summary: `stopped before an answer: ${String(options.signal.reason ?? 'aborted')}` });
+    onAbort = () =>
+      resolve({
+        status: 'unknown',
+        summary: `stopped before an answer: ${String(options.signal.reason ?? 'aborted')}`,
+      });
     if (options.signal.aborted) onAbort();
     else options.signal.addEventListener('abort', onAbort, { once: true });
     void options.policies.then((policies) => {
@@ -100,7 +116,10 @@ async function runHop<C>(hop: AnyHop<C>, context: C, findings: ReadonlyMap<strin
       if (over) return;
       deadlineMs = hop.deadlineMs(policies);
       const left = deadlineMs - (options.now() - startedMs);
-      timer = setTimeout(() => resolve({ status: 'unknown', summary: `no verdict within ${deadlineMs} ms` }), Math.max(0, left));
+      timer = setTimeout(
+        () => resolve({ status: 'unknown', summary: `no verdict within ${deadlineMs} ms` }),
+        Math.max(0, left),
+      );
     });
   });
   try {
@@ -108,7 +127,11 @@ async function runHop<C>(hop: AnyHop<C>, context: C, findings: ReadonlyMap<strin
     return finish(finding, deadlineMs);
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    return finish({ status: 'unknown', summary: `the probe itself broke: ${text}` }, deadlineMs, `${hop.id}: ${text}`);
+    return finish(
+      { status: 'unknown', summary: `the probe itself broke: ${text}` },
+      deadlineMs,
+      `${hop.id}: ${text}`,
+    );
   } finally {
     over = true;
     clearTimeout(timer);

@@ -1,12 +1,16 @@
 import { z } from 'zod';
 
 /**
- * Everything hopdrill does to a target is one of these records: serialisable, so that the normal undo, `hopdrill undo`,
- * the dead-man on a node and the watchdog of a stack all run the very same list.
+ * Everything hopdrill does to a target is one of these records: serialisable, so that the normal
+ * undo, `hopdrill undo`, the dead-man on a node and the watchdog of a stack all run the very same
+ * list.
  */
 const text = z.string();
 
-/** A program with its arguments, run as root on a node. `{snapshot:NAME}` in argv or stdin is replaced by what the snapshot step of that name printed. */
+/**
+ * A program with its arguments, run as root on a node. `{snapshot:NAME}` in argv or stdin is
+ * replaced by what the snapshot step of that name printed.
+ */
 export const shAction = z.strictObject({
   kind: z.literal('sh'),
   node: text,

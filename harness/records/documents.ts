@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { runPlan } from './plan.ts';
 import { severities } from './scenario.ts';
 
-/** What the commands print with `--json`, one document each; `run` and `preflight` have files of their own. */
+/**
+ * What the commands print with `--json`, one document each; `run` and `preflight` have files of
+ * their own.
+ */
 export const listing = z.array(
   z.strictObject({
     name: z.string(),
@@ -64,9 +67,17 @@ export const preflightExplanation = z.strictObject({
       asked_from: z.string(),
       side: z.boolean(),
       optional: z.boolean(),
-      explained_by: z.array(z.strictObject({ hop: z.string(), when_blames: z.string().nullable() })),
+      explained_by: z.array(
+        z.strictObject({ hop: z.string(), when_blames: z.string().nullable() }),
+      ),
       signals: z.array(
-        z.strictObject({ name: z.string(), severity: z.string(), owner: z.string(), next: z.string(), causes: z.array(z.string()) }),
+        z.strictObject({
+          name: z.string(),
+          severity: z.string(),
+          owner: z.string(),
+          next: z.string(),
+          causes: z.array(z.string()),
+        }),
       ),
     }),
   ),
@@ -106,7 +117,10 @@ export const undoDocument = z.strictObject({
   unsearched: z.array(z.string()),
 });
 
-/** One number of the table in DESIGN 10. `ratio` is value by baseline; `ok` is null where a row has nothing to reach here. */
+/**
+ * One number of the table in DESIGN 10. `ratio` is value by baseline; `ok` is null where a row has
+ * nothing to reach here.
+ */
 const benchRow = z.strictObject({
   name: z.string(),
   value: z.number().nullable(),
@@ -121,7 +135,12 @@ export const benchDocument = z.strictObject({
   rows: z.array(benchRow),
   /** By row: where the time goes, what it was compared to, or why it was not measured. */
   notes: z.record(z.string(), z.string()),
-  machine: z.strictObject({ cores: z.number().int(), load_before: z.number(), load_after: z.number(), rounds: z.number().int() }),
+  machine: z.strictObject({
+    cores: z.number().int(),
+    load_before: z.number(),
+    load_after: z.number(),
+    rounds: z.number().int(),
+  }),
   /** Measurements that broke; then the exit code is 70. */
   broken: z.array(z.string()),
 });

@@ -1,4 +1,7 @@
-/** Exit codes of DESIGN 5: one table for every command. A file of its own, because the preflight loads no schema library. */
+/**
+ * Exit codes of DESIGN 5: one table for every command. A file of its own, because the preflight
+ * loads no schema library.
+ */
 export const exitCodes = {
   pass: 0,
   fail: 1,
@@ -13,6 +16,10 @@ export const exitCodes = {
 } as const;
 
 /** The signals that end a run, after its undo. */
-export const exitOfSignal = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated, SIGHUP: exitCodes.hungUp } as const;
+export const exitOfSignal = {
+  SIGINT: exitCodes.interrupted,
+  SIGTERM: exitCodes.terminated,
+  SIGHUP: exitCodes.hungUp,
+} as const;
 export type EndingSignal = keyof typeof exitOfSignal;
 export const endingSignals = Object.keys(exitOfSignal) as readonly EndingSignal[];

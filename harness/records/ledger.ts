@@ -3,7 +3,11 @@ import { faultPlan, stepStates } from './fault.ts';
 import { profile } from './profile.ts';
 
 /** Who holds a lock or a run: a pid alone may have been given to somebody else since. */
-export const owner = z.object({ pid: z.number().int(), start_time: z.string(), boot_id: z.string() });
+export const owner = z.object({
+  pid: z.number().int(),
+  start_time: z.string(),
+  boot_id: z.string(),
+});
 export type Owner = z.infer<typeof owner>;
 
 /** All that an undo in another process needs to reach the targets; paths are absolute. */

@@ -1,4 +1,6 @@
-/** The nearest spelling among what is allowed, or undefined when nothing is near enough to be meant. */
+/**
+ * The nearest spelling among what is allowed, or undefined when nothing is near enough to be meant.
+ */
 export function nearest(found: string, allowed: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { faultPlan } from './fault.ts';
 
-/** What a run will do, before anything is touched; `hopdrill plan` prints it and every run stores it first. */
+/**
+ * What a run will do, before anything is touched; `hopdrill plan` prints it and every run stores it
+ * first.
+ */
 export const runPlan = z.strictObject({
   schema_version: z.literal(1),
   scenario: z.string(),
@@ -16,7 +19,9 @@ export const runPlan = z.strictObject({
   targets: z.array(z.string()),
   cuts: z.array(z.string()),
   /** How the runner still reaches each node that a fault touches. */
-  lifelines: z.array(z.strictObject({ target: z.string(), way: z.string(), survives: z.boolean() })),
+  lifelines: z.array(
+    z.strictObject({ target: z.string(), way: z.string(), survives: z.boolean() }),
+  ),
   blast_radius: z.array(z.string()),
   /** Every action in the order in which it will run, as `executed` compares it. */
   actions: z.array(z.string()),

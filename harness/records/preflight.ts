@@ -2,7 +2,12 @@ import { z } from 'zod';
 
 export const hopStatuses = ['pass', 'fail', 'warn', 'unknown', 'skipped', 'not_run'] as const;
 
-const evidence = z.strictObject({ kind: z.string(), source: z.string(), observed_at: z.string(), value: z.unknown() });
+const evidence = z.strictObject({
+  kind: z.string(),
+  source: z.string(),
+  observed_at: z.string(),
+  value: z.unknown(),
+});
 
 /** What one probe found about one hop. */
 export const hopReport = z.strictObject({
@@ -48,13 +53,29 @@ export const preflightReport = z.strictObject({
   signal: z.string().nullable(),
   cause: z.string().nullable(),
   confidence: z.enum(['high', 'low']).nullable(),
-  also_failing: z.array(z.strictObject({ hop: z.string(), signal: z.string().nullable(), cause: z.string().nullable() })),
+  also_failing: z.array(
+    z.strictObject({
+      hop: z.string(),
+      signal: z.string().nullable(),
+      cause: z.string().nullable(),
+    }),
+  ),
   owner: z.string().nullable(),
-  recovery: z.strictObject({ text: z.string(), command: z.string().nullable(), auto: z.boolean() }).nullable(),
+  recovery: z
+    .strictObject({ text: z.string(), command: z.string().nullable(), auto: z.boolean() })
+    .nullable(),
   /** The command that says more about the signal. */
   doc: z.string().nullable(),
   ruled_out: z.array(z.strictObject({ what: z.string(), because: z.string() })),
-  user_state: z.enum(['normal', 'temporary', 'recovering', 'operator_action_required', 'security_action_required']).nullable(),
+  user_state: z
+    .enum([
+      'normal',
+      'temporary',
+      'recovering',
+      'operator_action_required',
+      'security_action_required',
+    ])
+    .nullable(),
   /** `error` when a user who opens a terminal gets a terminal error. */
   user_access: z.enum(['ok', 'error']).nullable(),
   scope: z.enum(['node', 'fleet']).nullable(),
@@ -64,8 +85,16 @@ export const preflightReport = z.strictObject({
   run_id: z.string(),
   started_at: z.string(),
   duration_ms: z.number(),
-  environment: z.strictObject({ profile: z.string().nullable(), api_url: z.string().nullable(), terminal_url: z.string().nullable() }),
-  subject: z.strictObject({ node_id: z.string().nullable(), allocation_id: z.string().nullable(), session_id: z.string().nullable() }),
+  environment: z.strictObject({
+    profile: z.string().nullable(),
+    api_url: z.string().nullable(),
+    terminal_url: z.string().nullable(),
+  }),
+  subject: z.strictObject({
+    node_id: z.string().nullable(),
+    allocation_id: z.string().nullable(),
+    session_id: z.string().nullable(),
+  }),
   proof: z.string().nullable(),
   tool: z.strictObject({ version: z.string(), node_version: z.string() }),
   hops: z.array(hopReport),

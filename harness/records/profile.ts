@@ -24,8 +24,9 @@ const node = z.strictObject({
 const part = z.strictObject({ container: z.string() });
 
 /**
- * One deployment: where it is, how to reach it, how to break and repair each part. `up` writes one for its own stack; a user writes one for a platform that hopdrill did not start.
- * Paths are relative to the profile file.
+ * One deployment: where it is, how to reach it, how to break and repair each part. `up` writes one
+ * for its own stack; a user writes one for a platform that hopdrill did not start. Paths are
+ * relative to the profile file.
  */
 export const profile = z.strictObject({
   version: z.literal(1),
@@ -56,10 +57,16 @@ export const profile = z.strictObject({
   parts: z.record(z.string(), part).default({}),
   toxiproxy: z.strictObject({ url: z.string() }).optional(),
   provider: z.strictObject({ url: z.string() }).optional(),
-  /** `here`: a small process on the machine that runs hopdrill outlives a killed runner and puts parts and links back. Without it they are not broken. */
+  /**
+   * `here`: a small process on the machine that runs hopdrill outlives a killed runner and puts
+   * parts and links back. Without it they are not broken.
+   */
   watchdog: z.literal('here').optional(),
   browser: z.strictObject({ cdpUrl: z.string() }).optional(),
-  /** Said openly when there is no browser to look at the console; without it a scenario that expects something of the page is inconclusive. */
+  /**
+   * Said openly when there is no browser to look at the console; without it a scenario that expects
+   * something of the page is inconclusive.
+   */
   pageNotSeen: z.string().optional(),
   database: z
     .strictObject({
@@ -69,12 +76,17 @@ export const profile = z.strictObject({
       user: z.string(),
       passwordFile: z.string(),
       /** Who may write: the platform's own services. */
-      writers: z.array(z.strictObject({ role: z.string(), address: z.string(), application: z.string() })),
+      writers: z.array(
+        z.strictObject({ role: z.string(), address: z.string(), application: z.string() }),
+      ),
     })
     .optional(),
   /** Said openly when the database cannot be watched; without it such a run is inconclusive. */
   databaseNotAudited: z.string().optional(),
-  /** Any further addresses of a system with no nodes, e.g. one-hop's `{ service: "http://127.0.0.1:1234/" }`. */
+  /**
+   * Any further addresses of a system with no nodes, e.g. one-hop's `{ service:
+   * "http://127.0.0.1:1234/" }`.
+   */
   endpoints: z.record(z.string(), z.string()).default({}),
 });
 export type Profile = z.infer<typeof profile>;

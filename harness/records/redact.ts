@@ -10,7 +10,10 @@ interface Shape {
   readonly replace: string | ((found: string) => string);
 }
 
-/** How a secret is called where it is stored or handed over; prefixes (`access_token`, `clientSecret`) need no entry, and `has_token` is none. */
+/**
+ * How a secret is called where it is stored or handed over; prefixes (`access_token`,
+ * `clientSecret`) need no entry, and `has_token` is none.
+ */
 const named = '(?<!has_)(?:password|passwd|passphrase|secret|token|api[_-]?key|private[_-]?key)';
 const notYet = '(?!\\[redacted|null\\b|true\\b|false\\b)';
 
@@ -20,38 +23,64 @@ const shapes: readonly Shape[] = [
     pattern: /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[\s\S]*?-----END \1PRIVATE KEY-----/g,
     replace: '[redacted private key]',
   },
-  { name: 'cut private key', pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[^"']*/g, replace: '[redacted private key]' },
+  {
+    name: 'cut private key',
+    pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[^"']*/g,
+    replace: '[redacted private key]',
+  },
   {
     // As Kubernetes and cloud-init carry it; a certificate in the same dress is public and stays.
     name: 'private key in base64',
     pattern: /LS0tLS1CRUdJTi(?:[A-Za-z0-9+/]|\\?\r?(?:\n|\\n)(?=[A-Za-z0-9+/=]{4}))+={0,2}/g,
     replace: (found) =>
-      /PRIVATE KEY-/.test(Buffer.from(found.replace(/\\r|\\n/g, ''), 'base64').toString('latin1')) ? '[redacted private key]' : found,
+      /PRIVATE KEY-/.test(Buffer.from(found.replace(/\\r|\\n/g, ''), 'base64').toString('latin1'))
+        ? '[redacted private key]'
+        : found,
   },
   { name: 'bearer', pattern: /\b(bearer\s+)[A-Za-z0-9._~+/=-]{8,}/gi, replace: '$1[redacted]' },
   {
     name: 'authorization header',
-    pattern: /\b(authorization\\*["']?\s*[:=]\s*\\*["']?(?:[A-Za-z-]+ +)?)(?!\[redacted)[^\s"'\\]{4,}/gi,
+    pattern:
+      /\b(authorization\\*["']?\s*[:=]\s*\\*["']?(?:[A-Za-z-]+ +)?)(?!\[redacted)[^\s"'\\]{4,}/gi,
     replace: '$1[redacted]',
   },
   {
-    // A password may hold `@`, `:` and `/`, so it ends at the last `@`; digits before a slash are a port and no password.
+    // A password may hold `@`, `:` and `/`, so it ends at the last `@`; digits before a slash are a
+    // port and no password.
     name: 'url password',
     pattern: /\b([a-z][a-z0-9+.-]*:\/\/[^\s:/@"']*):(?!\d+(?:[/?#]|$))(?!\[redacted)[^\s"'\\]+@/gi,
     replace: '$1:[redacted]@',
   },
-  { name: 'cookie', pattern: /\b((?:set-)?cookie\\*["']?\s*[:=]\s*\\*["']?)(?!\[redacted)[^\r\n"'\\]+/gi, replace: '$1[redacted]' },
+  {
+    name: 'cookie',
+    pattern: /\b((?:set-)?cookie\\*["']?\s*[:=]\s*\\*["']?)(?!\[redacted)[^\r\n"'\\]+/gi,
+    replace: '$1[redacted]',
+  },
   { name: 'session cookie', pattern: /\b([a-z]+_edge=)[^;\s"']+/gi, replace: '$1[redacted]' },
-  { name: 'subprotocol token', pattern: /\btoken\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*/g, replace: 'token.[redacted]' },
-  { name: 'signed token', pattern: /\beyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}(?:\.[A-Za-z0-9_-]+)?/g, replace: '[redacted token]' },
+  {
+    name: 'subprotocol token',
+    pattern: /\btoken\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*/g,
+    replace: 'token.[redacted]',
+  },
+  {
+    name: 'signed token',
+    pattern: /\beyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}(?:\.[A-Za-z0-9_-]+)?/g,
+    replace: '[redacted token]',
+  },
   {
     name: 'named secret in quotes',
-    pattern: new RegExp(`((?:${named})\\\\*["']?\\s*[:=]\\s*)(?:"${notYet}(?:\\\\.|[^"\\\\\\r\\n])+"|'${notYet}[^'\\r\\n]+')`, 'gi'),
+    pattern: new RegExp(
+      `((?:${named})\\\\*["']?\\s*[:=]\\s*)(?:"${notYet}(?:\\\\.|[^"\\\\\\r\\n])+"|'${notYet}[^'\\r\\n]+')`,
+      'gi',
+    ),
     replace: (found) => found.replace(/(["'])(?:\\.|(?!\1).)+\1$/, '$1[redacted]$1'),
   },
   {
     name: 'named secret in quotes inside a string',
-    pattern: new RegExp(`((?:${named})\\\\*["']?\\s*[:=]\\s*\\\\+["'])${notYet}(?:(?!\\\\+["'])[^\\r\\n"])+`, 'gi'),
+    pattern: new RegExp(
+      `((?:${named})\\\\*["']?\\s*[:=]\\s*\\\\+["'])${notYet}(?:(?!\\\\+["'])[^\\r\\n"])+`,
+      'gi',
+    ),
     replace: '$1[redacted]',
   },
   {
@@ -65,9 +94,13 @@ const shapes: readonly Shape[] = [
     replace: '$1[redacted]',
   },
   {
-    // After a colon stand words as well ("token: expired"); a password may be as short as a word, a token is not.
+    // After a colon stand words as well ("token: expired"); a password may be as short as a word, a
+    // token is not.
     name: 'named secret after a colon',
-    pattern: new RegExp(`((?:password|passwd|passphrase|api[_-]?key)\\s*:\\s*)${notYet}[^\\s"'\\\\]{4,}`, 'gi'),
+    pattern: new RegExp(
+      `((?:password|passwd|passphrase|api[_-]?key)\\s*:\\s*)${notYet}[^\\s"'\\\\]{4,}`,
+      'gi',
+    ),
     replace: '$1[redacted]',
   },
   {
@@ -85,22 +118,33 @@ const shapes: readonly Shape[] = [
   },
 ];
 
-/** Short values would blot out ordinary words; a secret of fewer than 8 characters is refused by `up` anyhow. */
+/**
+ * Short values would blot out ordinary words; a secret of fewer than 8 characters is refused by
+ * `up` anyhow.
+ */
 const shortest = 8;
 
 export function createRedactor(secrets: readonly string[]): Redact {
-  const known = [...new Set(secrets.flatMap(spellings))].filter((secret) => secret.length >= shortest).sort((a, b) => b.length - a.length);
+  const known = [...new Set(secrets.flatMap(spellings))]
+    .filter((secret) => secret.length >= shortest)
+    .sort((a, b) => b.length - a.length);
   const redact: Redact = (text) => {
     let clean = text;
     for (const secret of known) clean = clean.split(secret).join('[redacted]');
     for (const { pattern, replace } of shapes)
-      clean = typeof replace === 'string' ? clean.replace(pattern, replace) : clean.replace(pattern, replace);
+      clean =
+        typeof replace === 'string'
+          ? clean.replace(pattern, replace)
+          : clean.replace(pattern, replace);
     return clean;
   };
   return remembering(redact);
 }
 
-/** The names of fields and other short words come again and again; two dozen patterns need not be tried on each every time. */
+/**
+ * The names of fields and other short words come again and again; two dozen patterns need not be
+ * tried on each every time.
+ */
 function remembering(redact: Redact): Redact {
   const words = new Map<string, string>();
   return (text) => {
@@ -115,13 +159,19 @@ function remembering(redact: Redact): Redact {
 
 const secretKey = new RegExp(`(?:${named})$`, 'i');
 
-/** Every string of a record, so that what was JSON stays JSON; what stands under the name of a secret goes as a whole. */
+/**
+ * Every string of a record, so that what was JSON stays JSON; what stands under the name of a
+ * secret goes as a whole.
+ */
 export function redactValue<T>(redact: Redact, value: T): T {
   const within = (inner: unknown, key: string): unknown => {
-    if (typeof inner === 'string') return secretKey.test(key) && inner.length >= 4 ? '[redacted]' : redact(inner);
+    if (typeof inner === 'string')
+      return secretKey.test(key) && inner.length >= 4 ? '[redacted]' : redact(inner);
     if (Array.isArray(inner)) return inner.map((one) => within(one, key));
     if (typeof inner !== 'object' || inner === null) return inner;
-    return Object.fromEntries(Object.entries(inner).map(([name, one]) => [redact(name), within(one, name)]));
+    return Object.fromEntries(
+      Object.entries(inner).map(([name, one]) => [redact(name), within(one, name)]),
+    );
   };
   return within(value, '') as T;
 }
@@ -130,8 +180,16 @@ export function redactValue<T>(redact: Redact, value: T): T {
 function spellings(secret: string): string[] {
   const trimmed = secret.trim();
   if (trimmed === '') return [];
-  const forms = [trimmed, encodeURIComponent(trimmed), ...base64Of(trimmed), JSON.stringify(trimmed).slice(1, -1)];
-  if (trimmed.includes('\n')) forms.push(...trimmed.split('\n').filter((line) => line.length >= 24 && !line.startsWith('-----')));
+  const forms = [
+    trimmed,
+    encodeURIComponent(trimmed),
+    ...base64Of(trimmed),
+    JSON.stringify(trimmed).slice(1, -1),
+  ];
+  if (trimmed.includes('\n'))
+    forms.push(
+      ...trimmed.split('\n').filter((line) => line.length >= 24 && !line.startsWith('-----')),
+    );
   return forms;
 }
 

@@ -16,7 +16,9 @@ const seen = z.strictObject({
 });
 export type Seen = z.infer<typeof seen>;
 
-/** The page as a browser rendered it, and where the platform knows the correlation id that it shows. */
+/**
+ * The page as a browser rendered it, and where the platform knows the correlation id that it shows.
+ */
 const pageSeen = z.strictObject({
   state: z.string(),
   code: z.string(),
@@ -36,13 +38,17 @@ export const userSeen = z.strictObject({
   /** From the first question until the user had this; with a terminal, until it said so. */
   after_ms: z.number(),
   page: pageSeen.nullable(),
-  /** Why nobody looked at the page although that was asked for; declared = the profile says so openly. */
+  /**
+   * Why nobody looked at the page although that was asked for; declared = the profile says so
+   * openly.
+   */
   page_unseen: z.strictObject({ why: z.string(), declared: z.boolean() }).nullable().default(null),
 });
 export type UserSeen = z.infer<typeof userSeen>;
 
 /** What a scenario asked to be seen and nobody saw, in the one wording of stages and reports. */
-export const unseenWords = ({ why }: NonNullable<UserSeen['page_unseen']>): string => `the console page was not looked at: ${why}`;
+export const unseenWords = ({ why }: NonNullable<UserSeen['page_unseen']>): string =>
+  `the console page was not looked at: ${why}`;
 
 const check = z.strictObject({ name: z.string(), ok: z.boolean().nullable(), detail: z.string() });
 export type Check = z.infer<typeof check>;
@@ -79,7 +85,11 @@ export const runRecord = z.strictObject({
   own_ms: z.number(),
   verdict: z.enum(verdicts),
   reasons: z.array(reason),
-  expected: z.strictObject({ hop: z.string(), signal: z.string().nullable(), cause: z.string().nullable() }),
+  expected: z.strictObject({
+    hop: z.string(),
+    signal: z.string().nullable(),
+    cause: z.string().nullable(),
+  }),
   observation: observation.nullable(),
   effect: z.array(check),
   repairs: z.array(check),

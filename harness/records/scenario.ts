@@ -1,19 +1,49 @@
 import { z } from 'zod';
 
-/** A scenario file (DESIGN 4, RULINGS 5). Unknown keys are refused; names are checked by the loader, which knows the vocabulary. */
+/**
+ * A scenario file (DESIGN 4, RULINGS 5). Unknown keys are refused; names are checked by the loader,
+ * which knows the vocabulary.
+ */
 export const severities = ['P0', 'P1', 'P2', 'P3'] as const;
-/** Seconds within which the seeds want each severity to be detected (seed 001, default operational budgets); they know no P3. */
-export const severityBudgets: Readonly<Record<(typeof severities)[number], number>> = { P0: 60, P1: 300, P2: 1800, P3: 1800 };
-export const userStates = ['normal', 'temporary', 'recovering', 'operator_action_required', 'security_action_required'] as const;
+/**
+ * Seconds within which the seeds want each severity to be detected (seed 001, default operational
+ * budgets); they know no P3.
+ */
+export const severityBudgets: Readonly<Record<(typeof severities)[number], number>> = {
+  P0: 60,
+  P1: 300,
+  P2: 1800,
+  P3: 1800,
+};
+export const userStates = [
+  'normal',
+  'temporary',
+  'recovering',
+  'operator_action_required',
+  'security_action_required',
+] as const;
 
-const durationText = z.string().regex(/^(\d+(\.\d+)?)(ms|s|m|h)$/, 'a duration with its unit: 500ms, 4s, 2m, 1h');
+const durationText = z
+  .string()
+  .regex(/^(\d+(\.\d+)?)(ms|s|m|h)$/, 'a duration with its unit: 500ms, 4s, 2m, 1h');
 const within = z.union([z.literal('default'), durationText]).default('default');
-const name = z.string().regex(/^[a-z0-9][a-z0-9-]*(\/[a-z0-9][a-z0-9-]*)*$/, 'lower case words joined by "-", groups joined by "/"');
+const name = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9-]*(\/[a-z0-9][a-z0-9-]*)*$/,
+    'lower case words joined by "-", groups joined by "/"',
+  );
 
 const expectUser = z.strictObject({
   state: z.enum(userStates).describe('the V3 state that the API gives the user'),
-  access: z.enum(['ok', 'error']).optional().describe('error: a user who opens a terminal gets a terminal error'),
-  page: z.strictObject({ shows: z.string() }).optional().describe('text that the console renders, seen in a real browser'),
+  access: z
+    .enum(['ok', 'error'])
+    .optional()
+    .describe('error: a user who opens a terminal gets a terminal error'),
+  page: z
+    .strictObject({ shows: z.string() })
+    .optional()
+    .describe('text that the console renders, seen in a real browser'),
 });
 
 const expectation = z.strictObject({
@@ -21,12 +51,19 @@ const expectation = z.strictObject({
   signal: z.string().optional(),
   cause: z.string().optional(),
   result: z.enum(['healthy', 'inconclusive', 'failed']).optional().describe('only with hop: none'),
-  history: z.array(z.string()).optional().describe('what the platform itself must have recorded meanwhile'),
+  history: z
+    .array(z.string())
+    .optional()
+    .describe('what the platform itself must have recorded meanwhile'),
   also: z
     .array(z.string())
     .optional()
-    .describe('further hops that may fail without being over-attribution; with hop: none, on the way back to green'),
-  within: within.describe('time from effect to the named hop; default is the formula of the signal'),
+    .describe(
+      'further hops that may fail without being over-attribution; with hop: none, on the way back to green',
+    ),
+  within: within.describe(
+    'time from effect to the named hop; default is the formula of the signal',
+  ),
   user: expectUser.optional(),
   never: z.array(z.string()).default([]).describe('invariants that must hold during the whole run'),
 });
@@ -38,13 +75,18 @@ export const scenarioFile = z.strictObject({
   source: z
     .array(z.string())
     .default([])
-    .describe('ids in scenarios/catalogue.json that this proves; none for a system without a catalogue'),
+    .describe(
+      'ids in scenarios/catalogue.json that this proves; none for a system without a catalogue',
+    ),
   severity: z.enum(severities),
   system: z.string(),
   tags: z.array(z.string()).default([]),
   target: z.strictObject({ node: z.string().optional() }).default({}),
   faults: z.array(z.record(z.string(), z.record(z.string(), z.unknown()))).min(1),
-  preflight: z.array(z.string()).default([]).describe('further flags of the preflight, e.g. --attach: hand host evidence to the platform'),
+  preflight: z
+    .array(z.string())
+    .default([])
+    .describe('further flags of the preflight, e.g. --attach: hand host evidence to the platform'),
   expect: expectation,
   repair: z
     .union([z.enum(['none', 'revert']), z.array(z.string()).min(1)])

@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * Where a run's time goes. Drivers report their calls and stages their declared waits through `measure`;
- * what is left of a stage's wall is our own time. Nothing here knows a driver or a stage.
+ * Where a run's time goes. Drivers report their calls and stages their declared waits through
+ * `measure`; what is left of a stage's wall is our own time. Nothing here knows a driver or a
+ * stage.
  */
 export type SpanKind = 'driver' | 'wait';
 export interface Span {
@@ -14,7 +15,10 @@ export interface Span {
 
 const collector = new AsyncLocalStorage<Span[]>();
 
-/** Runs `work` and reports how long it took to whoever collects; without a collector it costs nothing. */
+/**
+ * Runs `work` and reports how long it took to whoever collects; without a collector it costs
+ * nothing.
+ */
 export async function measure<T>(kind: SpanKind, name: string, work: () => Promise<T>): Promise<T> {
   const spans = collector.getStore();
   if (spans === undefined) return work();
@@ -47,7 +51,9 @@ export function unionMs(spans: readonly Span[], fromMs: number, toMs: number): n
   return covered;
 }
 
-/** A wait for something that is not ours (effect, detection, an answer, recovery), interruptible. */
+/**
+ * A wait for something that is not ours (effect, detection, an answer, recovery), interruptible.
+ */
 export async function declaredWait(name: string, ms: number, signal?: AbortSignal): Promise<void> {
   if (ms <= 0 || signal?.aborted === true) return;
   await measure(

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** One line of `timeline.jsonl`: a stage of the run or an event of the platform, both on the runner's clock. */
+/**
+ * One line of `timeline.jsonl`: a stage of the run or an event of the platform, both on the
+ * runner's clock.
+ */
 export const timelineEntry = z.strictObject({
   at: z.string(),
   /** Who says so: `hopdrill`, or a record of the platform (history, audit, gateway, agent). */

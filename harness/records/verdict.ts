@@ -13,5 +13,8 @@ export const reason = z.strictObject({
 });
 export type Reason = z.infer<typeof reason>;
 
-export const verdictRecord = z.strictObject({ verdict: z.enum(verdicts), reasons: z.array(reason) });
+export const verdictRecord = z.strictObject({
+  verdict: z.enum(verdicts),
+  reasons: z.array(reason),
+});
 export type VerdictRecord = z.infer<typeof verdictRecord>;

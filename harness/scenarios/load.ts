@@ -1,17 +1,27 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { type Position, type Scenario, type ScenarioFile, scenarioFile } from '../records/scenario.ts';
+import {
+  type Position,
+  type Scenario,
+  type ScenarioFile,
+  scenarioFile,
+} from '../records/scenario.ts';
 import { type Mistake, sentence } from './mistake.ts';
 import { nameMistakes } from './names.ts';
 import { shapeMistakes } from './shape.ts';
 import { readSource } from './source.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** Reads scenario files. All mistakes of all files come in one pass, each as `file:line:column: found ...; allowed: ...`. */
+/**
+ * Reads scenario files. All mistakes of all files come in one pass, each as `file:line:column:
+ * found ...; allowed: ...`.
+ */
 export class ScenarioMistakes extends Error {
   readonly lines: readonly string[];
   constructor(lines: readonly string[]) {
-    super(`${lines.length} mistake${lines.length === 1 ? '' : 's'} in scenario files\n${lines.join('\n')}`);
+    super(
+      `${lines.length} mistake${lines.length === 1 ? '' : 's'} in scenario files\n${lines.join('\n')}`,
+    );
     this.name = 'ScenarioMistakes';
     this.lines = lines;
   }
@@ -22,27 +32,50 @@ export interface Loaded {
   readonly mistakes: readonly string[];
 }
 
-export function loadText(text: string, file: string, words: Vocabulary): { scenario?: Scenario; mistakes: string[] } {
+export function loadText(
+  text: string,
+  file: string,
+  words: Vocabulary,
+): { scenario?: Scenario; mistakes: string[] } {
   const source = readSource(text);
   if (source.syntax.length > 0) {
     // The parser often says two things about one line; the first is the one to look at.
     const first = source.syntax.filter(
-      (one, index) => source.syntax.findIndex((other) => other.position.line === one.position.line) === index,
+      (one, index) =>
+        source.syntax.findIndex((other) => other.position.line === one.position.line) === index,
     );
-    return { mistakes: first.map(({ position, message }) => `${place(file, position)}: YAML: ${message.split('\n')[0]}`) };
+    return {
+      mistakes: first.map(
+        ({ position, message }) => `${place(file, position)}: YAML: ${message.split('\n')[0]}`,
+      ),
+    };
   }
-  const found: Mistake[] = [...shapeMistakes(scenarioFile, source.value), ...nameMistakes(source.value, words)];
+  const found: Mistake[] = [
+    ...shapeMistakes(scenarioFile, source.value),
+    ...nameMistakes(source.value, words),
+  ];
   if (found.length > 0) {
-    const placed = found.map((mistake) => ({ position: source.position(mistake.path, mistake.key), text: sentence(mistake) }));
-    placed.sort((a, b) => a.position.line - b.position.line || a.position.column - b.position.column);
-    return { mistakes: placed.map(({ position, text: words_ }) => `${place(file, position)}: ${words_}`) };
+    const placed = found.map((mistake) => ({
+      position: source.position(mistake.path, mistake.key),
+      text: sentence(mistake),
+    }));
+    placed.sort(
+      (a, b) => a.position.line - b.position.line || a.position.column - b.position.column,
+    );
+    return {
+      mistakes: placed.map(({ position, text: words_ }) => `${place(file, position)}: ${words_}`),
+    };
   }
   const record: ScenarioFile = scenarioFile.parse(source.value);
   return { scenario: { file, record, positions: source.positions() }, mistakes: [] };
 }
 
 /** All files at once, so that a name used twice is seen. */
-export function loadFiles(files: readonly string[], words: Vocabulary, root = process.cwd()): Loaded {
+export function loadFiles(
+  files: readonly string[],
+  words: Vocabulary,
+  root = process.cwd(),
+): Loaded {
   const scenarios: Scenario[] = [];
   const mistakes: string[] = [];
   const first = new Map<string, string>();
@@ -64,7 +97,10 @@ export function loadFiles(files: readonly string[], words: Vocabulary, root = pr
   return { scenarios, mistakes };
 }
 
-/** Files that a word means: a path (from where one stands, or from the project), a folder, a glob, a scenario's name, or a part of it. */
+/**
+ * Files that a word means: a path (from where one stands, or from the project), a folder, a glob, a
+ * scenario's name, or a part of it.
+ */
 export function findFiles(patterns: readonly string[], root = process.cwd()): string[] {
   const all = globSync('scenarios/**/*.yaml', { cwd: root }).sort();
   const usual = all.filter((file) => !file.startsWith('scenarios/canaries/'));
@@ -73,7 +109,12 @@ export function findFiles(patterns: readonly string[], root = process.cwd()): st
   return [...new Set(found)];
 }
 
-function matching(pattern: string, all: readonly string[], usual: readonly string[], root: string): string[] {
+function matching(
+  pattern: string,
+  all: readonly string[],
+  usual: readonly string[],
+  root: string,
+): string[] {
   const path = [resolve(pattern), resolve(root, pattern)].find((file) => existsSync(file));
   if (path !== undefined) {
     const found = statSync(path).isDirectory()
@@ -84,7 +125,12 @@ function matching(pattern: string, all: readonly string[], usual: readonly strin
     return found.map((file) => relative(root, file));
   }
   const globbed = /[*?{[]/.test(pattern)
-    ? globSync(pattern.includes('/') && pattern.startsWith('scenarios') ? pattern : `scenarios/**/${pattern}*`, { cwd: root })
+    ? globSync(
+        pattern.includes('/') && pattern.startsWith('scenarios')
+          ? pattern
+          : `scenarios/**/${pattern}*`,
+        { cwd: root },
+      )
     : [];
   if (globbed.length > 0) return globbed.filter((file) => file.endsWith('.yaml')).sort();
   const exact = all.filter((file) => file.endsWith(`/${pattern}.yaml`));

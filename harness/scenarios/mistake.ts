@@ -1,6 +1,9 @@
 import { nearest } from '../records/nearest.ts';
 
-/** One mistake in a scenario file. `path` is where it stands; `key: true` points at the key instead of its value. */
+/**
+ * One mistake in a scenario file. `path` is where it stands; `key: true` points at the key instead
+ * of its value.
+ */
 export interface Mistake {
   readonly path: readonly (string | number)[];
   readonly key?: boolean;
@@ -19,13 +22,21 @@ export function unknownName(
   path: readonly (string | number)[],
   key = false,
 ): Mistake {
-  return { path, key, found: `${what} ${quote(found)}`, allowed: list(allowed), nearest: nearest(found, allowed) };
+  return {
+    path,
+    key,
+    found: `${what} ${quote(found)}`,
+    allowed: list(allowed),
+    nearest: nearest(found, allowed),
+  };
 }
 
 export function list(names: readonly string[]): string {
   if (names.length === 0) return 'none';
   const sorted = [...names];
-  return sorted.length <= shown ? sorted.join(', ') : `${sorted.slice(0, shown).join(', ')} and ${sorted.length - shown} more`;
+  return sorted.length <= shown
+    ? sorted.join(', ')
+    : `${sorted.slice(0, shown).join(', ')} and ${sorted.length - shown} more`;
 }
 
 export function quote(value: unknown): string {

@@ -4,14 +4,18 @@ import { list, type Mistake, quote, unknownName } from './mistake.ts';
 import { shapeMistakes } from './shape.ts';
 import type { SystemWords, Vocabulary } from './vocabulary.ts';
 
-/** Checks every name of a file against the vocabulary. Works on the raw value, so that a wrong shape elsewhere hides nothing. */
+/**
+ * Checks every name of a file against the vocabulary. Works on the raw value, so that a wrong shape
+ * elsewhere hides nothing.
+ */
 type Raw = Readonly<Record<string, unknown>>;
 
 export function nameMistakes(raw: unknown, words: Vocabulary): Mistake[] {
   const file = map(raw);
   const mistakes: Mistake[] = [];
   for (const [index, id] of texts(file.source)) {
-    if (!words.catalogue.has(id)) mistakes.push(unknownName('catalogue id', id, [...words.catalogue], ['source', index]));
+    if (!words.catalogue.has(id))
+      mistakes.push(unknownName('catalogue id', id, [...words.catalogue], ['source', index]));
   }
   const system = typeof file.system === 'string' ? words.systems[file.system] : undefined;
   if (typeof file.system === 'string' && system === undefined) {
@@ -19,12 +23,18 @@ export function nameMistakes(raw: unknown, words: Vocabulary): Mistake[] {
   }
   mistakes.push(...faultMistakes(file, words, system));
   if (system === undefined) return mistakes;
-  mistakes.push(...targetMistakes(file, system), ...expectMistakes(map(file.expect), system), ...flagMistakes(file.preflight, system));
+  mistakes.push(
+    ...targetMistakes(file, system),
+    ...expectMistakes(map(file.expect), system),
+    ...flagMistakes(file.preflight, system),
+  );
   for (const [index, name] of texts(file.repair)) {
-    if (!system.repairs.includes(name)) mistakes.push(unknownName('repair', name, system.repairs, ['repair', index]));
+    if (!system.repairs.includes(name))
+      mistakes.push(unknownName('repair', name, system.repairs, ['repair', index]));
   }
   for (const [index, name] of texts(map(file.recover).proof)) {
-    if (!system.proofs.includes(name)) mistakes.push(unknownName('proof', name, system.proofs, ['recover', 'proof', index]));
+    if (!system.proofs.includes(name))
+      mistakes.push(unknownName('proof', name, system.proofs, ['recover', 'proof', index]));
   }
   return mistakes;
 }
@@ -51,7 +61,9 @@ function faultMistakes(file: Raw, words: Vocabulary, system: SystemWords | undef
       }
       mistakes.push(...shapeMistakes(fault.params, params, path));
       if (system !== undefined) mistakes.push(...paramTargets(params, system, path));
-      const because = seen.map((other) => conflictOf(other, { name, params })).find((reason) => reason !== undefined);
+      const because = seen
+        .map((other) => conflictOf(other, { name, params }))
+        .find((reason) => reason !== undefined);
       if (because !== undefined)
         mistakes.push({
           path,
@@ -65,24 +77,35 @@ function faultMistakes(file: Raw, words: Vocabulary, system: SystemWords | undef
   return mistakes;
 }
 
-/** Parameters that name a thing of the system, whatever the fault. `node` alone means the scenario's own target. */
-function paramTargets(params: Raw, system: SystemWords, path: readonly (string | number)[]): Mistake[] {
+/**
+ * Parameters that name a thing of the system, whatever the fault. `node` alone means the scenario's
+ * own target.
+ */
+function paramTargets(
+  params: Raw,
+  system: SystemWords,
+  path: readonly (string | number)[],
+): Mistake[] {
   const mistakes: Mistake[] = [];
   const places = { node: system.nodes, part: system.parts, link: linksOf(system) } as const;
   for (const [key, allowed] of Object.entries(places)) {
     const found = params[key];
-    if (typeof found === 'string' && !allowed.includes(found)) mistakes.push(unknownName(key, found, allowed, [...path, key]));
+    if (typeof found === 'string' && !allowed.includes(found))
+      mistakes.push(unknownName(key, found, allowed, [...path, key]));
   }
   const on = params.on;
   const anywhere = ['node', ...system.nodes, ...system.parts, ...system.links];
-  if (typeof on === 'string' && !anywhere.includes(on)) mistakes.push(unknownName('target', on, anywhere, [...path, 'on']));
+  if (typeof on === 'string' && !anywhere.includes(on))
+    mistakes.push(unknownName('target', on, anywhere, [...path, 'on']));
   return mistakes;
 }
 
 /** `node.x` is the link x of the node that the scenario is about. */
 function linksOf(system: SystemWords): string[] {
   const own = system.links.flatMap((link) =>
-    system.nodes.flatMap((node) => (link.startsWith(`${node}.`) ? [`node${link.slice(node.length)}`] : [])),
+    system.nodes.flatMap((node) =>
+      link.startsWith(`${node}.`) ? [`node${link.slice(node.length)}`] : [],
+    ),
   );
   return [...new Set(own), ...system.links];
 }
@@ -99,22 +122,36 @@ function expectMistakes(expect: Raw, system: SystemWords): Mistake[] {
   const { hop, signal, cause } = expect;
   if (hop === 'none') mistakes.push(...greenMistakes(expect));
   else if (typeof hop === 'string') {
-    if (!hops.includes(hop)) mistakes.push(unknownName('hop', hop, [...hops, 'none'], ['expect', 'hop']));
+    if (!hops.includes(hop))
+      mistakes.push(unknownName('hop', hop, [...hops, 'none'], ['expect', 'hop']));
     if (signal === undefined)
-      mistakes.push({ path: ['expect'], key: true, found: 'no "signal"', allowed: list(system.hops[hop] ?? Object.keys(system.signals)) });
+      mistakes.push({
+        path: ['expect'],
+        key: true,
+        found: 'no "signal"',
+        allowed: list(system.hops[hop] ?? Object.keys(system.signals)),
+      });
     if (expect.result !== undefined && expect.result !== 'failed')
-      mistakes.push({ path: ['expect', 'result'], found: quote(expect.result), allowed: 'a result only with hop: none' });
+      mistakes.push({
+        path: ['expect', 'result'],
+        found: quote(expect.result),
+        allowed: 'a result only with hop: none',
+      });
   }
-  if (typeof signal === 'string' && hop !== 'none') mistakes.push(...signalMistakes(hop, signal, system));
+  if (typeof signal === 'string' && hop !== 'none')
+    mistakes.push(...signalMistakes(hop, signal, system));
   if (typeof cause === 'string' && typeof signal === 'string') {
     const causes = system.signals[signal] ?? [];
-    if (causes.length > 0 && !causes.includes(cause)) mistakes.push(unknownName('cause', cause, causes, ['expect', 'cause']));
+    if (causes.length > 0 && !causes.includes(cause))
+      mistakes.push(unknownName('cause', cause, causes, ['expect', 'cause']));
   }
   for (const [index, name] of texts(expect.also)) {
-    if (!hops.includes(name)) mistakes.push(unknownName('hop', name, hops, ['expect', 'also', index]));
+    if (!hops.includes(name))
+      mistakes.push(unknownName('hop', name, hops, ['expect', 'also', index]));
   }
   for (const [index, name] of texts(expect.never)) {
-    if (!system.invariants.includes(name)) mistakes.push(unknownName('invariant', name, system.invariants, ['expect', 'never', index]));
+    if (!system.invariants.includes(name))
+      mistakes.push(unknownName('invariant', name, system.invariants, ['expect', 'never', index]));
   }
   mistakes.push(...saidMistakes(expect, system));
   return mistakes;
@@ -125,20 +162,34 @@ function saidMistakes(expect: Raw, { words }: SystemWords): Mistake[] {
   if (words === undefined) return [];
   const mistakes = texts(expect.history)
     .filter(([, word]) => !words.history.includes(word))
-    .map(([index, word]) => unknownName('history word', word, words.history, ['expect', 'history', index]));
+    .map(([index, word]) =>
+      unknownName('history word', word, words.history, ['expect', 'history', index]),
+    );
   const { shows } = map(map(expect.user).page);
   if (typeof shows === 'string' && !words.page.includes(shows))
     mistakes.push(unknownName('page word', shows, words.page, ['expect', 'user', 'page', 'shows']));
   return mistakes;
 }
 
-/** `found: ... | allowed: ... | nearest: ...` of the preflight's parser, at the word that it is about. */
+/**
+ * `found: ... | allowed: ... | nearest: ...` of the preflight's parser, at the word that it is
+ * about.
+ */
 function flagMistakes(preflight: unknown, system: SystemWords): Mistake[] {
   const argv = texts(preflight);
   return system.flagMistakes(argv.map(([, word]) => word)).map((line) => {
-    const [found = '', allowed = '', near] = line.split(' | ').map((part) => part.replace(/^\w+: /, ''));
-    const about = argv.find(([, word]) => found.includes(word) || found.includes(word.split('=')[0] ?? word));
-    return { path: ['preflight', about?.[0] ?? 0], found, allowed: list(allowed.split(', ')), nearest: near };
+    const [found = '', allowed = '', near] = line
+      .split(' | ')
+      .map((part) => part.replace(/^\w+: /, ''));
+    const about = argv.find(
+      ([, word]) => found.includes(word) || found.includes(word.split('=')[0] ?? word),
+    );
+    return {
+      path: ['preflight', about?.[0] ?? 0],
+      found,
+      allowed: list(allowed.split(', ')),
+      nearest: near,
+    };
   });
 }
 
@@ -160,10 +211,20 @@ function signalMistakes(hop: unknown, signal: string, system: SystemWords): Mist
 function greenMistakes(expect: Raw): Mistake[] {
   const mistakes: Mistake[] = [];
   if (expect.result === undefined)
-    mistakes.push({ path: ['expect'], key: true, found: 'no "result"', allowed: 'healthy, inconclusive with hop: none' });
+    mistakes.push({
+      path: ['expect'],
+      key: true,
+      found: 'no "result"',
+      allowed: 'healthy, inconclusive with hop: none',
+    });
   for (const key of ['signal', 'cause']) {
     if (expect[key] !== undefined)
-      mistakes.push({ path: ['expect', key], key: true, found: `"${key}" beside hop: none`, allowed: 'result and history' });
+      mistakes.push({
+        path: ['expect', key],
+        key: true,
+        found: `"${key}" beside hop: none`,
+        allowed: 'result and history',
+      });
   }
   return mistakes;
 }
@@ -174,5 +235,7 @@ function map(value: unknown): Raw {
 
 function texts(value: unknown): (readonly [number, string])[] {
   if (!Array.isArray(value)) return [];
-  return value.flatMap((entry, index) => (typeof entry === 'string' ? [[index, entry] as const] : []));
+  return value.flatMap((entry, index) =>
+    typeof entry === 'string' ? [[index, entry] as const] : [],
+  );
 }

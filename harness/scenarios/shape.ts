@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { nearest } from '../records/nearest.ts';
 import { list, type Mistake, quote } from './mistake.ts';
 
-/** Turns zod's issues about any schema into mistakes that say what was found and what is allowed. */
+/**
+ * Turns zod's issues about any schema into mistakes that say what was found and what is allowed.
+ */
 interface JsonSchema {
   readonly type?: string;
   readonly properties?: Record<string, JsonSchema>;
@@ -16,14 +18,23 @@ interface JsonSchema {
   readonly additionalProperties?: JsonSchema | boolean;
 }
 
-export function shapeMistakes(schema: z.ZodType, value: unknown, prefix: readonly (string | number)[] = []): Mistake[] {
+export function shapeMistakes(
+  schema: z.ZodType,
+  value: unknown,
+  prefix: readonly (string | number)[] = [],
+): Mistake[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
   return result.error.issues.flatMap((issue) => oneIssue(issue, json, value, prefix));
 }
 
-function oneIssue(issue: z.core.$ZodIssue, json: JsonSchema, value: unknown, prefix: readonly (string | number)[]): Mistake[] {
+function oneIssue(
+  issue: z.core.$ZodIssue,
+  json: JsonSchema,
+  value: unknown,
+  prefix: readonly (string | number)[],
+): Mistake[] {
   const inner = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key));
   const path = [...prefix, ...inner];
   if (issue.code === 'unrecognized_keys') {
@@ -38,31 +49,48 @@ function oneIssue(issue: z.core.$ZodIssue, json: JsonSchema, value: unknown, pre
   }
   const found = valueAt(value, inner);
   if (found === undefined && inner.length > 0) {
-    return [{ path: path.slice(0, -1), key: true, found: `no "${String(inner.at(-1))}"`, allowed: describe(schemaAt(json, inner), issue) }];
+    return [
+      {
+        path: path.slice(0, -1),
+        key: true,
+        found: `no "${String(inner.at(-1))}"`,
+        allowed: describe(schemaAt(json, inner), issue),
+      },
+    ];
   }
   const names = namesOf(schemaAt(json, inner));
   const near = typeof found === 'string' && names.length > 0 ? nearest(found, names) : undefined;
-  return [{ path, found: quote(found), allowed: describe(schemaAt(json, inner), issue), nearest: near }];
+  return [
+    { path, found: quote(found), allowed: describe(schemaAt(json, inner), issue), nearest: near },
+  ];
 }
 
 function describe(schema: JsonSchema | undefined, issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_format' || issue.code === 'custom') return clean(issue.message);
   if (issue.code === 'invalid_union') {
-    const nested = issue.errors.flat().map((inner) => (inner.code === 'invalid_value' ? inner.values.join(', ') : clean(inner.message)));
+    const nested = issue.errors
+      .flat()
+      .map((inner) =>
+        inner.code === 'invalid_value' ? inner.values.join(', ') : clean(inner.message),
+      );
     return [...new Set(nested)].join(', or ');
   }
   const names = namesOf(schema);
   if (names.length > 0) return list(names);
-  if (issue.code === 'too_small' || issue.code === 'too_big') return rangeOf(schema) ?? clean(issue.message);
-  if (issue.code === 'invalid_type') return `${article(issue.expected)}${rangeOf(schema) === undefined ? '' : ` ${rangeOf(schema)}`}`;
+  if (issue.code === 'too_small' || issue.code === 'too_big')
+    return rangeOf(schema) ?? clean(issue.message);
+  if (issue.code === 'invalid_type')
+    return `${article(issue.expected)}${rangeOf(schema) === undefined ? '' : ` ${rangeOf(schema)}`}`;
   return clean(issue.message);
 }
 
 function rangeOf(schema: JsonSchema | undefined): string | undefined {
   if (schema?.type !== 'number' && schema?.type !== 'integer') return undefined;
   const huge = Number.MAX_SAFE_INTEGER;
-  const low = schema.minimum !== undefined && schema.minimum > -huge ? String(schema.minimum) : undefined;
-  const high = schema.maximum !== undefined && schema.maximum < huge ? String(schema.maximum) : undefined;
+  const low =
+    schema.minimum !== undefined && schema.minimum > -huge ? String(schema.minimum) : undefined;
+  const high =
+    schema.maximum !== undefined && schema.maximum < huge ? String(schema.maximum) : undefined;
   if (low === undefined && high === undefined) return undefined;
   return high === undefined ? `from ${low}` : `from ${low ?? 'any'} to ${high}`;
 }
@@ -94,7 +122,8 @@ function namesOf(schema: JsonSchema | undefined): string[] {
 function schemaAt(schema: JsonSchema, path: readonly (string | number)[]): JsonSchema | undefined {
   let here: JsonSchema | undefined = schema;
   for (const key of path) {
-    const choices: readonly JsonSchema[] = here?.anyOf ?? here?.oneOf ?? (here === undefined ? [] : [here]);
+    const choices: readonly JsonSchema[] =
+      here?.anyOf ?? here?.oneOf ?? (here === undefined ? [] : [here]);
     here = choices.map((choice) => step(choice, key)).find((next) => next !== undefined);
   }
   return here;
@@ -109,6 +138,7 @@ function step(schema: JsonSchema, key: string | number): JsonSchema | undefined 
 
 function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   let here: unknown = value;
-  for (const key of path) here = (here as Record<string | number, unknown> | null | undefined)?.[key];
+  for (const key of path)
+    here = (here as Record<string | number, unknown> | null | undefined)?.[key];
   return here;
 }

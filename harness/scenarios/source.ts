@@ -30,7 +30,8 @@ export function readSource(text: string): Source {
       const part = path.slice(0, length);
       const whole = length === path.length;
       const value = doc.getIn(part, true);
-      const offset = whole && !key ? (start(value) ?? keyOffset(part)) : (keyOffset(part) ?? start(value));
+      const offset =
+        whole && !key ? (start(value) ?? keyOffset(part)) : (keyOffset(part) ?? start(value));
       if (offset !== undefined) return place(offset);
     }
     return { line: 1, column: 1 };
@@ -47,15 +48,22 @@ export function readSource(text: string): Source {
     });
     return found;
   };
-  const syntax = doc.errors.map((error) => ({ position: place(error.pos[0]), message: error.message }));
+  const syntax = doc.errors.map((error) => ({
+    position: place(error.pos[0]),
+    message: error.message,
+  }));
   return { value: syntax.length === 0 ? doc.toJS() : undefined, syntax, position, positions };
 }
 
 /** `expect.hop`, `faults.0.egress.block`: the keys from the root down to one visited node. */
-function pathOf(key: number | 'key' | 'value' | null, ancestors: readonly unknown[]): string | undefined {
+function pathOf(
+  key: number | 'key' | 'value' | null,
+  ancestors: readonly unknown[],
+): string | undefined {
   const keys: string[] = [];
   for (const [index, ancestor] of ancestors.entries()) {
-    if (isPair(ancestor)) keys.push(String(isScalar(ancestor.key) ? ancestor.key.value : ancestor.key));
+    if (isPair(ancestor))
+      keys.push(String(isScalar(ancestor.key) ? ancestor.key.value : ancestor.key));
     const next = ancestors[index + 1];
     const items = (ancestor as { items?: unknown[] }).items;
     if (Array.isArray(items) && !isMap(ancestor)) {

@@ -1,6 +1,9 @@
 import type { z } from 'zod';
 
-/** Every name that a scenario file may use. Built from the lists of faults and systems; the loader knows no other source. */
+/**
+ * Every name that a scenario file may use. Built from the lists of faults and systems; the loader
+ * knows no other source.
+ */
 export interface Vocabulary {
   readonly faults: Readonly<Record<string, FaultWords>>;
   readonly systems: Readonly<Record<string, SystemWords>>;
@@ -23,8 +26,13 @@ export interface SystemWords {
   readonly nodes: readonly string[];
   readonly parts: readonly string[];
   readonly links: readonly string[];
-  /** What the platform may say in its history and on the page; undefined when the system does not tell. */
-  readonly words?: { readonly history: readonly string[]; readonly page: readonly string[] } | undefined;
+  /**
+   * What the platform may say in its history and on the page; undefined when the system does not
+   * tell.
+   */
+  readonly words?:
+    | { readonly history: readonly string[]; readonly page: readonly string[] }
+    | undefined;
   /** Mistakes in flags of the preflight, as its own parser tells them. */
   flagMistakes(argv: readonly string[]): readonly string[];
 }

@@ -4,7 +4,9 @@ import { loadSystem, systemNames } from '../systems/index.ts';
 import { catalogue } from './catalogue.ts';
 import type { FaultWords, SystemWords, Vocabulary } from './vocabulary.ts';
 
-/** The vocabulary of this build: every registered fault and system, and the ids of the catalogue. */
+/**
+ * The vocabulary of this build: every registered fault and system, and the ids of the catalogue.
+ */
 let built: Promise<Vocabulary> | undefined;
 
 export function vocabulary(): Promise<Vocabulary> {
@@ -14,13 +16,16 @@ export function vocabulary(): Promise<Vocabulary> {
 
 async function build(): Promise<Vocabulary> {
   const faultWords: Record<string, FaultWords> = {};
-  for (const fault of faults) faultWords[fault.name] = { params: fault.params, targetKind: fault.targetKind };
+  for (const fault of faults)
+    faultWords[fault.name] = { params: fault.params, targetKind: fault.targetKind };
   const systemWords: Record<string, SystemWords> = {};
   for (const name of systemNames()) {
     const system = await loadSystem(name);
     systemWords[name] = {
       hops: Object.fromEntries(system.hops.map((hop) => [hop.id, hop.signals])),
-      signals: Object.fromEntries(Object.entries(system.signals).map(([signal, row]) => [signal, row.causes])),
+      signals: Object.fromEntries(
+        Object.entries(system.signals).map(([signal, row]) => [signal, row.causes]),
+      ),
       repairs: Object.keys(system.repairs),
       proofs: ['preflight-green', ...Object.keys(system.proofs)],
       invariants: Object.keys(system.invariants),

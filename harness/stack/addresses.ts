@@ -1,5 +1,6 @@
-// Where a stack lives: slot n owns three /24 networks of 198.18.0.0/15 and a run of 32 loopback ports.
-// That block is kept for benchmarks of network devices, so no LAN, VPN or docker default lies in it.
+// Where a stack lives: slot n owns three /24 networks of 198.18.0.0/15 and a run of 32 loopback
+// ports. That block is kept for benchmarks of network devices, so no LAN, VPN or docker default
+// lies in it.
 
 export const slotCount = 60;
 const firstPort = 21_000;
@@ -42,9 +43,13 @@ export function addressesOf(slot: number): Addresses {
   };
 }
 
-const toNumber = (address: string): number => address.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
+const toNumber = (address: string): number =>
+  address.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
 
-/** Whether two networks, written `a.b.c.d/bits`, share an address. What cannot be read (IPv6) shares none of ours. */
+/**
+ * Whether two networks, written `a.b.c.d/bits`, share an address. What cannot be read (IPv6) shares
+ * none of ours.
+ */
 export function overlaps(one: string, other: string): boolean {
   const [a, b] = [one, other].map((cidr) => /^(\d+\.\d+\.\d+\.\d+)\/(\d+)$/.exec(cidr));
   if (!a || !b) return false;
@@ -60,7 +65,11 @@ export function slotIsClear(addresses: Addresses, takenSubnets: readonly string[
 }
 
 /** The environment that docker-compose.chaos.yml reads. */
-export function composeEnvironment(stack: string, profile: string, { core, field, front, ports }: Addresses): Record<string, string> {
+export function composeEnvironment(
+  stack: string,
+  profile: string,
+  { core, field, front, ports }: Addresses,
+): Record<string, string> {
   return {
     HOPDRILL_STACK: stack,
     GPUAAS_PROFILE: profile,

@@ -1,6 +1,15 @@
-// Copies what operators and users of a stack hold out of its `secrets` volume, and asks the nodes for their host keys,
-// through the engine: the one way that no fault on the network cuts.
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+// Copies what operators and users of a stack hold out of its `secrets` volume, and asks the nodes
+// for their host keys, through the engine: the one way that no fault on the network cuts.
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Addresses } from './addresses.ts';
@@ -18,14 +27,18 @@ export const files = {
   auditorPassword: 'auditor-db-password',
 } as const;
 
-/** Works from the moment at which bootstrap has ended; a stopped container still shows its volumes. */
+/**
+ * Works from the moment at which bootstrap has ended; a stopped container still shows its volumes.
+ */
 export async function copySecrets(stack: string): Promise<void> {
   const dir = stackDir(stack);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const work = mkdtempSync(join(dir, '.secrets-'));
   try {
     const source = `${containerOf(stack, 'bootstrap')}:/secrets`;
-    await Promise.all(['operator', 'public'].map((folder) => docker(['cp', '-q', `${source}/${folder}`, work])));
+    await Promise.all(
+      ['operator', 'public'].map((folder) => docker(['cp', '-q', `${source}/${folder}`, work])),
+    );
     for (const folder of ['operator', 'public']) {
       for (const name of readdirSync(join(work, folder))) {
         chmodSync(join(work, folder, name), 0o600);
@@ -37,14 +50,21 @@ export async function copySecrets(stack: string): Promise<void> {
   }
 }
 
-export const readSecret = (stack: string, name: string): string => readFileSync(join(stackDir(stack), name), 'utf8').trim();
+export const readSecret = (stack: string, name: string): string =>
+  readFileSync(join(stackDir(stack), name), 'utf8').trim();
 
 const isHostKey = (line: string): boolean => /^(ssh-|ecdsa-)\S+ \S+/.test(line);
 
 async function hostKeys(stack: string, node: string, signal: AbortSignal): Promise<string[]> {
   for (;;) {
     // A node makes its keys at first boot, a moment after its container has started.
-    const text = await dockerQuietly(['exec', containerOf(stack, node), 'sh', '-c', 'cat /etc/ssh/ssh_host_*_key.pub']);
+    const text = await dockerQuietly([
+      'exec',
+      containerOf(stack, node),
+      'sh',
+      '-c',
+      'cat /etc/ssh/ssh_host_*_key.pub',
+    ]);
     const keys = text.split('\n').filter(isHostKey);
     if (keys.length > 0) return keys;
     await sleep(150, undefined, { signal });
@@ -52,7 +72,11 @@ async function hostKeys(stack: string, node: string, signal: AbortSignal): Promi
 }
 
 /** The host keys under the addresses at which people reach the nodes, in the format of OpenSSH. */
-export async function writeKnownHosts(stack: string, { ports }: Addresses, signal: AbortSignal): Promise<void> {
+export async function writeKnownHosts(
+  stack: string,
+  { ports }: Addresses,
+  signal: AbortSignal,
+): Promise<void> {
   const nodes = [
     ['node-1', ports.node1Ssh],
     ['node-2', ports.node2Ssh],
@@ -60,7 +84,9 @@ export async function writeKnownHosts(stack: string, { ports }: Addresses, signa
   const texts = await Promise.all(
     nodes.map(async ([node, port]) => {
       const keys = await hostKeys(stack, node, signal);
-      return keys.map((key) => `[127.0.0.1]:${port} ${key.split(' ').slice(0, 2).join(' ')}\n`).join('');
+      return keys
+        .map((key) => `[127.0.0.1]:${port} ${key.split(' ').slice(0, 2).join(' ')}\n`)
+        .join('');
     }),
   );
   writeFileSync(join(stackDir(stack), files.knownHosts), texts.join(''), { mode: 0o600 });

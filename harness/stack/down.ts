@@ -1,4 +1,5 @@
-// Takes a stack away: whatever carries its label, in whatever state a killed session or a restarted engine left it.
+// Takes a stack away: whatever carries its label, in whatever state a killed session or a restarted
+// engine left it.
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dockerQuietly, type Kind, labelled, stacksInEngine } from './engine.ts';
@@ -15,7 +16,13 @@ export interface Removed {
 
 /** A network is removed only when nothing hangs on it, be it somebody else's container. */
 async function removeNetwork(id: string): Promise<void> {
-  const attached = await dockerQuietly(['network', 'inspect', '--format', '{{range $id, $_ := .Containers}}{{$id}}\n{{end}}', id]);
+  const attached = await dockerQuietly([
+    'network',
+    'inspect',
+    '--format',
+    '{{range $id, $_ := .Containers}}{{$id}}\n{{end}}',
+    id,
+  ]);
   for (const container of attached.split('\n').filter((line) => line !== '')) {
     await dockerQuietly(['network', 'disconnect', '-f', id, container]);
   }
@@ -45,14 +52,22 @@ async function removeAll(stack: string): Promise<Record<Kind | 'loops', number>>
     // An order given just before a client was killed may still be carried out by the engine.
     if (round > 0) await sleep(200 * round);
   }
-  throw new Error(`stack ${stack}: the engine still holds parts of it (docker ps -a --filter label=dev.hopdrill.stack=${stack})`);
+  throw new Error(
+    `stack ${stack}: the engine still holds parts of it (docker ps -a --filter label=dev.hopdrill.stack=${stack})`,
+  );
 }
 
 export async function down(stack: string): Promise<Removed> {
   const dir = stackDir(stack);
   const counts = await removeAll(stack);
   rmSync(dir, { recursive: true, force: true });
-  return { stack, containers: counts.container, networks: counts.network, volumes: counts.volume, loops: counts.loops };
+  return {
+    stack,
+    containers: counts.container,
+    networks: counts.network,
+    volumes: counts.volume,
+    loops: counts.loops,
+  };
 }
 
 /** Every stack that this machine remembers or the engine holds. */

@@ -3,7 +3,11 @@ import { execa } from 'execa';
 import { stackLabel } from './names.ts';
 
 export async function docker(args: readonly string[], signal?: AbortSignal): Promise<string> {
-  const result = await execa('docker', args, { reject: false, stdin: 'ignore', ...(signal && { cancelSignal: signal }) });
+  const result = await execa('docker', args, {
+    reject: false,
+    stdin: 'ignore',
+    ...(signal && { cancelSignal: signal }),
+  });
   if (result.failed) {
     throw new Error(
       `docker ${args.slice(0, 2).join(' ')}: ${result.stderr.trim().split('\n').slice(-3).join('\n') || result.shortMessage}`,
@@ -37,7 +41,15 @@ export async function stacksInEngine(): Promise<string[]> {
   const format = `{{.Label "${stackLabel}"}}`;
   const texts = await Promise.all(
     (['container', 'network', 'volume'] as const).map((kind) =>
-      docker([kind, 'ls', ...(kind === 'container' ? ['-a'] : []), '--filter', `label=${stackLabel}`, '--format', format]),
+      docker([
+        kind,
+        'ls',
+        ...(kind === 'container' ? ['-a'] : []),
+        '--filter',
+        `label=${stackLabel}`,
+        '--format',
+        format,
+      ]),
     ),
   );
   return [...new Set(texts.flatMap(lines))].sort();
@@ -62,8 +74,11 @@ interface Inspected {
 export async function containersOf(stack: string): Promise<ContainerState[]> {
   const ids = await labelled('container', stack);
   if (ids.length === 0) return [];
-  // One may go between the two questions, when somebody takes a stack down; the others are told all the same.
-  const found = JSON.parse((await dockerQuietly(['container', 'inspect', ...ids])) || '[]') as Inspected[];
+  // One may go between the two questions, when somebody takes a stack down; the others are told all
+  // the same.
+  const found = JSON.parse(
+    (await dockerQuietly(['container', 'inspect', ...ids])) || '[]',
+  ) as Inspected[];
   return found
     .map((one) => ({
       service: one.Config.Labels['com.docker.compose.service'] ?? '?',

@@ -1,15 +1,26 @@
-// Why a stack did not come up: which parts are not running or keep restarting, and the end of what they said.
+// Why a stack did not come up: which parts are not running or keep restarting, and the end of what
+// they said.
 import { execa } from 'execa';
 import { type ContainerState, containersOf } from './engine.ts';
 
 const tailLines = 15;
 
-/** The one-shot container is done when it has exited with 0; every other part has to run, and to run from its first start. */
+/**
+ * The one-shot container is done when it has exited with 0; every other part has to run, and to run
+ * from its first start.
+ */
 const hasTrouble = ({ service, state, exitCode, restarts }: ContainerState): boolean =>
   service === 'bootstrap' ? exitCode !== 0 : state !== 'running' || restarts > 0;
 
-async function tailOf({ service, container, state, exitCode, restarts }: ContainerState, lines: number): Promise<string> {
-  const logs = await execa('docker', ['logs', '--tail', String(lines), container], { reject: false, stdin: 'ignore', all: true });
+async function tailOf(
+  { service, container, state, exitCode, restarts }: ContainerState,
+  lines: number,
+): Promise<string> {
+  const logs = await execa('docker', ['logs', '--tail', String(lines), container], {
+    reject: false,
+    stdin: 'ignore',
+    all: true,
+  });
   const head = `--- ${service}: ${state}${state === 'exited' ? ` with ${exitCode}` : ''}, ${restarts} restarts`;
   return `${head}\n${logs.all.trim() || '(said nothing)'}`;
 }
@@ -19,8 +30,13 @@ export async function explainFailure(stack: string): Promise<string> {
   try {
     const containers = await containersOf(stack);
     const troubled = containers.filter(hasTrouble);
-    const chosen = troubled.length > 0 ? troubled : containers.filter(({ service }) => ['api', 'gateway', 'node-1'].includes(service));
-    const texts = await Promise.all(chosen.map((one) => tailOf(one, troubled.length > 3 ? 6 : tailLines)));
+    const chosen =
+      troubled.length > 0
+        ? troubled
+        : containers.filter(({ service }) => ['api', 'gateway', 'node-1'].includes(service));
+    const texts = await Promise.all(
+      chosen.map((one) => tailOf(one, troubled.length > 3 ? 6 : tailLines)),
+    );
     return texts.join('\n');
   } catch (error) {
     return `(the engine would not say more: ${error instanceof Error ? error.message : String(error)})`;

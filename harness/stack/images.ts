@@ -1,8 +1,14 @@
-// Brings about the images that the platform runs from: notices what is there, builds what is not, in order,
-// one at a time. Knows nothing of what is inside them; that is said in fixtures/images/.
+// Brings about the images that the platform runs from: notices what is there, builds what is not,
+// in order, one at a time. Knows nothing of what is inside them; that is said in fixtures/images/.
 // Run as a program: `images.ts` builds all, `images.ts NAME...` some, `images.ts --missing` lists.
 import { join } from 'node:path';
-import { endChildrenOnSignal, isEnding, repoRoot, run, withProgress } from './bootstrap/machine.mjs';
+import {
+  endChildrenOnSignal,
+  isEnding,
+  repoRoot,
+  run,
+  withProgress,
+} from './bootstrap/machine.mjs';
 import { makeBase } from './images/base.ts';
 import { type ImageName, imageNames, imageTags, withParents } from './images/catalogue.ts';
 import { build, docker, presentTags, staleTags } from './images/docker.ts';
@@ -15,7 +21,11 @@ export { type ImageName, imageTags } from './images/catalogue.ts';
 type Tags = Record<ImageName, string>;
 
 /** An image whose recipe is a Dockerfile and nothing else. */
-function fromRecipe(image: ImageName, context: string, args: (tags: Tags) => Record<string, string>) {
+function fromRecipe(
+  image: ImageName,
+  context: string,
+  args: (tags: Tags) => Record<string, string>,
+) {
   const folder = image.replace('gpuaas-', '');
   const dockerfile = join(repoRoot, 'fixtures', 'images', folder, 'Dockerfile');
   return (tags: Tags) =>
@@ -56,7 +66,11 @@ async function pointLatest(names: readonly ImageName[], tags: Tags): Promise<Map
 const missingOf = (names: readonly ImageName[], tags: Tags, present: Map<string, string>) =>
   names.filter((name) => !present.has(tags[name]));
 
-async function prune(needed: readonly ImageName[], tags: Tags, present: Map<string, string>): Promise<void> {
+async function prune(
+  needed: readonly ImageName[],
+  tags: Tags,
+  present: Map<string, string>,
+): Promise<void> {
   for (const name of needed) {
     for (const tag of staleTags(present.keys(), name, tags[name])) {
       // A refusal means that a container still runs from it: then it stays.
@@ -69,7 +83,8 @@ async function buildMissing(needed: readonly ImageName[], tags: Tags): Promise<v
   // Asked again under the lock: the build that we waited for may have been ours.
   for (const name of missingOf(needed, tags, await presentTags())) {
     await withProgress(`image ${tags[name]}`, () => makers[name](tags));
-    // Sources edited during the build: what was built may be neither old nor new, and must not keep the tag.
+    // Sources edited during the build: what was built may be neither old nor new, and must not keep
+    // the tag.
     if (imageTags()[name] !== tags[name]) await run('docker', ['rmi', tags[name]]);
   }
   await prune(needed, tags, await pointLatest(needed, tags));
@@ -84,7 +99,9 @@ export async function ensureImages(which: readonly ImageName[] = imageNames): Pr
     if (missingOf(needed, tags, present).length === 0) return tags;
     await exclusively(() => buildMissing(needed, tags));
   }
-  throw new Error('the sources changed during each of four builds: try again when nobody edits them');
+  throw new Error(
+    'the sources changed during each of four builds: try again when nobody edits them',
+  );
 }
 
 /** Absent, or not what the plain name stands for. Only looks, because doctor asks. */
@@ -113,7 +130,8 @@ if (import.meta.main) {
   try {
     await main(process.argv.slice(2));
   } catch (error) {
-    if (!isEnding()) process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    if (!isEnding())
+      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 69;
   }
 }

@@ -1,5 +1,6 @@
-// The nodes' disks are loop devices. The kernel frees one with the last mount of it, so there is work here only after an
-// accident. A device says no path that means anything outside its node, so it is known by the file's device and inode.
+// The nodes' disks are loop devices. The kernel frees one with the last mount of it, so there is
+// work here only after an accident. A device says no path that means anything outside its node, so
+// it is known by the file's device and inode.
 import { type BigIntStats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +16,8 @@ function statQuietly(file: string): BigIntStats | null {
   try {
     return statSync(file, { bigint: true });
   } catch {
-    // Another machine's engine, or no right to look: then its loop devices are not ours to see either.
+    // Another machine's engine, or no right to look: then its loop devices are not ours to see
+    // either.
     return null;
   }
 }
@@ -23,7 +25,13 @@ function statQuietly(file: string): BigIntStats | null {
 /** The disk images in these volumes; to be asked while the volumes are still there. */
 export async function disksIn(volumes: readonly string[]): Promise<Disk[]> {
   if (process.platform !== 'linux' || volumes.length === 0) return [];
-  const places = await dockerQuietly(['volume', 'inspect', '--format', '{{.Mountpoint}}', ...volumes]);
+  const places = await dockerQuietly([
+    'volume',
+    'inspect',
+    '--format',
+    '{{.Mountpoint}}',
+    ...volumes,
+  ]);
   return places
     .split('\n')
     .map((place) => (place === '' ? null : statQuietly(join(place, 'disk.img'))))
@@ -31,7 +39,10 @@ export async function disksIn(volumes: readonly string[]): Promise<Disk[]> {
     .map(({ dev, ino }) => ({ dev, ino }));
 }
 
-/** Of the lines that losetup prints (name, inode, major:minor), the devices that carry one of the disks. */
+/**
+ * Of the lines that losetup prints (name, inode, major:minor), the devices that carry one of the
+ * disks.
+ */
 export function devicesOf(disks: readonly Disk[], listing: string): string[] {
   const keys = new Set(disks.map(({ dev, ino }) => `${ino} ${dev >> 8n}:${dev & 0xffn}`));
   return listing
@@ -42,11 +53,17 @@ export function devicesOf(disks: readonly Disk[], listing: string): string[] {
 }
 
 async function devicesNow(disks: readonly Disk[]): Promise<string[]> {
-  const { stdout } = await execa('losetup', ['-l', '-n', '-O', 'NAME,BACK-INO,BACK-MAJ:MIN'], { reject: false, stdin: 'ignore' });
+  const { stdout } = await execa('losetup', ['-l', '-n', '-O', 'NAME,BACK-INO,BACK-MAJ:MIN'], {
+    reject: false,
+    stdin: 'ignore',
+  });
   return devicesOf(disks, stdout ?? '');
 }
 
-/** Gives back what still carries one of the disks although its containers are gone; says how many that were. */
+/**
+ * Gives back what still carries one of the disks although its containers are gone; says how many
+ * that were.
+ */
 export async function releaseLoops(disks: readonly Disk[]): Promise<number> {
   if (disks.length === 0) return 0;
   let devices = await devicesNow(disks);
@@ -55,6 +72,7 @@ export async function releaseLoops(disks: readonly Disk[]): Promise<number> {
     await sleep(100);
     devices = await devicesNow(disks);
   }
-  for (const device of devices) await execa('losetup', ['-d', device], { reject: false, stdin: 'ignore' });
+  for (const device of devices)
+    await execa('losetup', ['-d', device], { reject: false, stdin: 'ignore' });
   return devices.length;
 }

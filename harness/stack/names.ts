@@ -1,4 +1,5 @@
-// What a stack is called, and where its state lies. Everything of a stack is found again by its label.
+// What a stack is called, and where its state lies. Everything of a stack is found again by its
+// label.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateDir } from './bootstrap/machine.mjs';
@@ -10,12 +11,14 @@ export const isStackName = (name: string): boolean => /^[a-z][a-z0-9-]{0,30}$/.t
 
 export const projectOf = (stack: string): string => `hopdrill-${stack}`;
 
-export const containerOf = (stack: string, service: string): string => `${projectOf(stack)}-${service}-1`;
+export const containerOf = (stack: string, service: string): string =>
+  `${projectOf(stack)}-${service}-1`;
 
 export const stacksDir = (): string => join(stateDir(), 'stacks');
 
 export function stackDir(stack: string): string {
-  if (!isStackName(stack)) throw new Error(`not a stack name: ${stack} (a letter, then letters, digits and dashes)`);
+  if (!isStackName(stack))
+    throw new Error(`not a stack name: ${stack} (a letter, then letters, digits and dashes)`);
   return join(stacksDir(), stack);
 }
 

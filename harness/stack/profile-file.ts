@@ -7,7 +7,17 @@ import { files } from './credentials.ts';
 import { containerOf } from './names.ts';
 import { profileFileOf } from './state.ts';
 
-const parts = ['api', 'db', 'dns', 'edge', 'gateway', 'ingress', 'links', 'provider', 'redis'] as const;
+const parts = [
+  'api',
+  'db',
+  'dns',
+  'edge',
+  'gateway',
+  'ingress',
+  'links',
+  'provider',
+  'redis',
+] as const;
 
 export interface ProfileFacts {
   readonly stack: string;
@@ -19,7 +29,13 @@ export interface ProfileFacts {
 
 const publicHost = (name: string, port: number): string => `https://${name}.gpuaas.test:${port}`;
 
-export function profileOf({ stack, addresses, environment, browser, policies }: ProfileFacts): Profile {
+export function profileOf({
+  stack,
+  addresses,
+  environment,
+  browser,
+  policies,
+}: ProfileFacts): Profile {
   const { ports, core } = addresses;
   const node = (name: string, sshPort: number, allocation: string, allocationUser: string) => ({
     sshHost: '127.0.0.1',
@@ -32,7 +48,11 @@ export function profileOf({ stack, addresses, environment, browser, policies }: 
     lifeline: { kind: 'docker', container: containerOf(stack, name) },
   });
   // Both services reach the database through the link, so that is the address that it sees.
-  const writer = (name: string) => ({ role: `gpuaas_${name}`, address: `${core}.20`, application: `gpuaas-${name}` });
+  const writer = (name: string) => ({
+    role: `gpuaas_${name}`,
+    address: `${core}.20`,
+    application: `gpuaas-${name}`,
+  });
   return profileSchema.parse({
     version: 1,
     system: 'gpuaas',
@@ -47,7 +67,11 @@ export function profileOf({ stack, addresses, environment, browser, policies }: 
       resolveAddress: '127.0.0.1',
       caFile: files.ca,
     },
-    credentials: { operatorTokenFile: files.operatorToken, userTokenFile: files.userToken, edgeCookieFile: files.edgeCookie },
+    credentials: {
+      operatorTokenFile: files.operatorToken,
+      userTokenFile: files.userToken,
+      edgeCookieFile: files.edgeCookie,
+    },
     nodes: {
       'node-1': node('node-1', ports.node1Ssh, 'alloc-1', 'gpu-a1'),
       'node-2': node('node-2', ports.node2Ssh, 'alloc-2', 'gpu-a2'),
@@ -56,7 +80,9 @@ export function profileOf({ stack, addresses, environment, browser, policies }: 
     toxiproxy: { url: `http://127.0.0.1:${ports.links}` },
     watchdog: 'here',
     provider: { url: `http://127.0.0.1:${ports.provider}` },
-    ...(browser ? { browser: { cdpUrl: `http://127.0.0.1:${ports.browser}` } } : { pageNotSeen: 'brought up without --browser' }),
+    ...(browser
+      ? { browser: { cdpUrl: `http://127.0.0.1:${ports.browser}` } }
+      : { pageNotSeen: 'brought up without --browser' }),
     database: {
       host: '127.0.0.1',
       port: ports.db,

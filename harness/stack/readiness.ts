@@ -1,5 +1,5 @@
-// Is the stack ready? Asked over the wire, as its users and operators would: the edge answers, both nodes poll, and a
-// terminal on each of them does a sum.
+// Is the stack ready? Asked over the wire, as its users and operators would: the edge answers, both
+// nodes poll, and a terminal on each of them does a sum.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type HttpResponse, request } from '../drivers/http.ts';
 import { openTerminal, outputOf } from '../drivers/websocket.ts';
@@ -34,7 +34,11 @@ export async function untilReady(context: ReadinessContext): Promise<void> {
 }
 
 /** The question throws, with the reason, as long as the answer is no. */
-async function until(context: ReadinessContext, what: string, question: () => Promise<void>): Promise<void> {
+async function until(
+  context: ReadinessContext,
+  what: string,
+  question: () => Promise<void>,
+): Promise<void> {
   for (;;) {
     try {
       await question();
@@ -55,7 +59,11 @@ interface Call {
 }
 
 /** One call of the public API through the edge; anything but the expected status is an error. */
-async function call({ stack, addresses, signal }: ReadinessContext, { method = 'GET', path, tokenFile }: Call, expected: number) {
+async function call(
+  { stack, addresses, signal }: ReadinessContext,
+  { method = 'GET', path, tokenFile }: Call,
+  expected: number,
+) {
   const response: HttpResponse = await request({
     url: `https://api.gpuaas.test:${addresses.ports.edge}${path}`,
     method,
@@ -65,7 +73,8 @@ async function call({ stack, addresses, signal }: ReadinessContext, { method = '
     timeoutMs: 2000,
     signal,
   });
-  if (response.status !== expected) throw new Error(`${method} ${path}: ${response.status} ${response.body.slice(0, 200)}`);
+  if (response.status !== expected)
+    throw new Error(`${method} ${path}: ${response.status} ${response.body.slice(0, 200)}`);
   return JSON.parse(response.body) as unknown;
 }
 
@@ -74,17 +83,26 @@ async function edgeAnswers(context: ReadinessContext): Promise<void> {
 }
 
 async function nodePolls(context: ReadinessContext, node: string): Promise<void> {
-  const found = (await call(context, { path: `/v1/nodes/${node}`, tokenFile: files.operatorToken }, 200)) as {
+  const found = (await call(
+    context,
+    { path: `/v1/nodes/${node}`, tokenFile: files.operatorToken },
+    200,
+  )) as {
     agent_status: string;
     heartbeat: { stale: boolean };
   };
-  if (found.heartbeat.stale) throw new Error(`${node}: no heartbeat yet (agent ${found.agent_status})`);
+  if (found.heartbeat.stale)
+    throw new Error(`${node}: no heartbeat yet (agent ${found.agent_status})`);
 }
 
 async function terminalAnswers(context: ReadinessContext, allocation: string): Promise<void> {
   const { stack, addresses } = context;
   const path = `/v1/allocations/${allocation}/terminal-token`;
-  const minted = (await call(context, { method: 'POST', path, tokenFile: files.userToken }, 201)) as { token: string };
+  const minted = (await call(
+    context,
+    { method: 'POST', path, tokenFile: files.userToken },
+    201,
+  )) as { token: string };
   const terminal = await openTerminal({
     url: `wss://terminal.gpuaas.test:${addresses.ports.edge}/ws/terminal`,
     protocols: ['gpuaas.terminal.v1', `token.${minted.token}`],
@@ -94,7 +112,9 @@ async function terminalAnswers(context: ReadinessContext, allocation: string): P
     timeoutMs: 6000,
   });
   try {
-    await terminal.waitFor((frames) => frames.some((frame) => frame.kind === 'text' && frame.text.includes('"ready"')));
+    await terminal.waitFor((frames) =>
+      frames.some((frame) => frame.kind === 'text' && frame.text.includes('"ready"')),
+    );
     terminal.send('echo $((6*7))\r');
     // The shell's answer on a line of its own; the echo of what was typed has no 42 in it.
     await terminal.waitFor((frames) => /(^|[\r\n])42\r?\n/.test(outputOf(frames)));
@@ -105,6 +125,12 @@ async function terminalAnswers(context: ReadinessContext, allocation: string): P
 
 /** The numbers of the stack's policies, as its API declares them. */
 export async function readPolicies(context: ReadinessContext): Promise<Record<string, number>> {
-  const found = (await call(context, { path: '/v1/policies', tokenFile: files.operatorToken }, 200)) as Record<string, unknown>;
-  return Object.fromEntries(Object.entries(found).filter((pair): pair is [string, number] => typeof pair[1] === 'number'));
+  const found = (await call(
+    context,
+    { path: '/v1/policies', tokenFile: files.operatorToken },
+    200,
+  )) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(found).filter((pair): pair is [string, number] => typeof pair[1] === 'number'),
+  );
 }

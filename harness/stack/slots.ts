@@ -1,4 +1,5 @@
-// Picks a free slot and writes it down at once, under a lock, so that two `up` at the same time do not take the same.
+// Picks a free slot and writes it down at once, under a lock, so that two `up` at the same time do
+// not take the same.
 
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -14,7 +15,9 @@ function portIsFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () =>
+      server.close(() => resolve(true)),
+    );
   });
 }
 
@@ -31,7 +34,9 @@ async function firstFree(): Promise<Addresses> {
     if (reserved.has(slot) || !slotIsClear(addresses, subnets)) continue;
     if (await portsAreFree(addresses)) return addresses;
   }
-  throw new Error(`all ${slotCount} places for a stack are taken; see "hopdrill status", and "hopdrill down --all"`);
+  throw new Error(
+    `all ${slotCount} places for a stack are taken; see "hopdrill status", and "hopdrill down --all"`,
+  );
 }
 
 export async function reserveSlot(state: Omit<StackState, 'slot'>): Promise<Addresses> {

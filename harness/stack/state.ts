@@ -1,4 +1,5 @@
-// What this machine remembers about a stack: one JSON file beside its profile, in a folder that only its owner reads.
+// What this machine remembers about a stack: one JSON file beside its profile, in a folder that
+// only its owner reads.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -51,7 +52,9 @@ export interface ListedStack extends StackState {
 export function listStacks(): ListedStack[] {
   return stacksWithState().flatMap((stack) => {
     const state = readState(stack);
-    return state === null ? [] : [{ ...state, dir: stackDir(stack), edgePort: addressesOf(state.slot).ports.edge }];
+    return state === null
+      ? []
+      : [{ ...state, dir: stackDir(stack), edgePort: addressesOf(state.slot).ports.edge }];
   });
 }
 

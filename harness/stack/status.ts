@@ -6,7 +6,10 @@ import { profileFileOf, readState } from './state.ts';
 
 export interface StackStatus {
   readonly stack: string;
-  /** `leftover`: the engine or the state folder holds something of a stack that nobody finished or remembers. */
+  /**
+   * `leftover`: the engine or the state folder holds something of a stack that nobody finished or
+   * remembers.
+   */
   readonly phase: 'up' | 'starting' | 'degraded' | 'leftover';
   readonly profile: string | null;
   readonly profileFile: string | null;
@@ -22,7 +25,11 @@ async function statusOf(stack: string): Promise<StackStatus> {
   const state = readState(stack);
   const containers = await containersOf(stack);
   const phase =
-    state === null || containers.length === 0 ? 'leftover' : state.phase === 'up' && containers.some(isDown) ? 'degraded' : state.phase;
+    state === null || containers.length === 0
+      ? 'leftover'
+      : state.phase === 'up' && containers.some(isDown)
+        ? 'degraded'
+        : state.phase;
   return {
     stack,
     phase,
@@ -34,7 +41,8 @@ async function statusOf(stack: string): Promise<StackStatus> {
   };
 }
 
-export const status = async (): Promise<StackStatus[]> => Promise.all((await knownStacks()).map(statusOf));
+export const status = async (): Promise<StackStatus[]> =>
+  Promise.all((await knownStacks()).map(statusOf));
 
 export function renderStatus(stacks: readonly StackStatus[]): string {
   if (stacks.length === 0) return 'no stack of hopdrill here ("hopdrill up" makes one)\n';
@@ -43,8 +51,15 @@ export function renderStatus(stacks: readonly StackStatus[]): string {
       const where = ports === null ? '' : `, edge on 127.0.0.1:${ports.edge}`;
       const unwell = containers
         .filter(isDown)
-        .map((one) => `  ${one.service}: ${one.state}${one.health === 'unhealthy' ? ', unhealthy' : ''}`);
-      return [`${stack}: ${phase}${profile ? ` (${profile})` : ''}, ${containers.length} containers${where}`, ...unwell, ''].join('\n');
+        .map(
+          (one) =>
+            `  ${one.service}: ${one.state}${one.health === 'unhealthy' ? ', unhealthy' : ''}`,
+        );
+      return [
+        `${stack}: ${phase}${profile ? ` (${profile})` : ''}, ${containers.length} containers${where}`,
+        ...unwell,
+        '',
+      ].join('\n');
     })
     .join('');
 }

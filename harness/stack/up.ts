@@ -1,4 +1,5 @@
-// Brings a stack up: a free place, the containers, and readiness seen over the wire; all or nothing.
+// Brings a stack up: a free place, the containers, and readiness seen over the wire; all or
+// nothing.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Addresses, addressesOf } from './addresses.ts';
 import { composeUp } from './compose.ts';
@@ -54,7 +55,9 @@ export async function up(stack: string, options: UpOptions): Promise<UpResult> {
     images: tags,
   };
   const addresses = await reserveSlot(state);
-  options.say(`stack ${stack}: place ${addresses.slot} (networks ${addresses.core}.0/24 and two more, ports from ${addresses.ports.edge})`);
+  options.say(
+    `stack ${stack}: place ${addresses.slot} (networks ${addresses.core}.0/24 and two more, ports from ${addresses.ports.edge})`,
+  );
   try {
     await start(stack, addresses, tags, options);
     writeState({ ...state, slot: addresses.slot, phase: 'up' });
@@ -64,23 +67,37 @@ export async function up(stack: string, options: UpOptions): Promise<UpResult> {
   }
 }
 
-/** A green stack is the answer; one that is being made, or stands but is not green, is not ours to touch; the rest are leftovers. */
+/**
+ * A green stack is the answer; one that is being made, or stands but is not green, is not ours to
+ * touch; the rest are leftovers.
+ */
 async function lookForExisting(stack: string, options: UpOptions): Promise<UpResult | null> {
   const state = readState(stack);
   const containers = state?.phase === 'up' ? await containersOf(stack) : [];
-  if (state?.phase === 'up' && containers.length > 0 && containers.every((one) => one.service === 'bootstrap' || one.state !== 'exited')) {
+  if (
+    state?.phase === 'up' &&
+    containers.length > 0 &&
+    containers.every((one) => one.service === 'bootstrap' || one.state !== 'exited')
+  ) {
     if (state.profile !== options.profile || (options.browser && !state.browser)) {
       throw new UpFailed(
         `stack ${stack} is up with profile ${state.profile}${state.browser ? '' : ', without browser'}; take it down first`,
       );
     }
     await stillGreen(stack, state, options.signal);
-    return { stack, profileFile: profileFileOf(stack), addresses: addressesOf(state.slot), alreadyUp: true };
+    return {
+      stack,
+      profileFile: profileFileOf(stack),
+      addresses: addressesOf(state.slot),
+      alreadyUp: true,
+    };
   }
   if (state?.phase === 'starting' && state.pid !== process.pid && isAlive(state.pid)) {
     throw new UpFailed(`stack ${stack} is being brought up by process ${state.pid}`);
   }
-  const leftovers = await Promise.all((['container', 'network', 'volume'] as const).map((kind) => labelled(kind, stack)));
+  const leftovers = await Promise.all(
+    (['container', 'network', 'volume'] as const).map((kind) => labelled(kind, stack)),
+  );
   if (state !== null || leftovers.flat().length > 0) {
     options.say(`stack ${stack}: taking away what an earlier run left`);
     await down(stack);
@@ -92,12 +109,20 @@ async function stillGreen(stack: string, state: StackState, signal: AbortSignal)
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(10_000)]);
   let why = '';
   const waiting = (what: string, reason: string) => (why = `${what}: ${reason}`);
-  const context = { stack, addresses: addressesOf(state.slot), signal: deadline, reached: () => {}, waiting };
+  const context = {
+    stack,
+    addresses: addressesOf(state.slot),
+    signal: deadline,
+    reached: () => {},
+    waiting,
+  };
   try {
     await untilReady(context);
   } catch {
     signal.throwIfAborted();
-    throw new UpFailed(`stack ${stack} is there but not green (${why}); "hopdrill down --stack ${stack}" makes room for a new one`);
+    throw new UpFailed(
+      `stack ${stack} is there but not green (${why}); "hopdrill down --stack ${stack}" makes room for a new one`,
+    );
   }
 }
 
@@ -130,20 +155,38 @@ async function start(
     waiting: (what, why) => standing.set(what, why),
   };
   try {
-    await composeUp({ stack, profile: options.profile, browser: options.browser, addresses, tags, signal });
+    await composeUp({
+      stack,
+      profile: options.profile,
+      browser: options.browser,
+      addresses,
+      tags,
+      signal,
+    });
     options.say('containers: started');
     await copySecrets(stack);
     await Promise.all([untilReady(context), writeKnownHosts(stack, addresses, signal)]);
-    writeProfile({ stack, addresses, environment: options.profile, browser: options.browser, policies: await readPolicies(context) });
+    writeProfile({
+      stack,
+      addresses,
+      environment: options.profile,
+      browser: options.browser,
+      policies: await readPolicies(context),
+    });
   } catch (error) {
     options.signal.throwIfAborted();
     if (!timeout.aborted) throw error;
     const reasons = [...standing].map(([what, why]) => `  ${what}: ${why}`);
-    throw new UpFailed(`not ready in time:\n${reasons.join('\n') || '  the containers did not start'}`);
+    throw new UpFailed(
+      `not ready in time:\n${reasons.join('\n') || '  the containers did not start'}`,
+    );
   }
 }
 
-/** Collects the last words before they go with the containers. An interrupted `up` is taken away without a word. */
+/**
+ * Collects the last words before they go with the containers. An interrupted `up` is taken away
+ * without a word.
+ */
 async function giveUp(stack: string, options: UpOptions, error: unknown): Promise<unknown> {
   if (options.signal.aborted) {
     // The engine finishes the order that it is carrying out, although nobody waits for it any more.
@@ -154,6 +197,8 @@ async function giveUp(stack: string, options: UpOptions, error: unknown): Promis
   const reason = error instanceof Error ? error.message : String(error);
   const words = await explainFailure(stack);
   if (!options.keep) await down(stack);
-  const fate = options.keep ? `kept; "hopdrill down --stack ${stack}" takes it away` : 'taken away; --keep leaves it to be looked at';
+  const fate = options.keep
+    ? `kept; "hopdrill down --stack ${stack}" takes it away`
+    : 'taken away; --keep leaves it to be looked at';
   return new UpFailed(`stack ${stack} did not come up: ${reason}\n${words}\n(${fate})`);
 }

@@ -5,7 +5,12 @@ import type { Profile } from '../records/profile.ts';
 export function absoluteProfile(profile: Profile, dir: string): Profile {
   const from = (path: string): string => resolve(dir, path);
   const each = <T extends object>(paths: T): T =>
-    Object.fromEntries(Object.entries(paths).map(([key, path]) => [key, typeof path === 'string' ? from(path) : path])) as T;
+    Object.fromEntries(
+      Object.entries(paths).map(([key, path]) => [
+        key,
+        typeof path === 'string' ? from(path) : path,
+      ]),
+    ) as T;
   const nodes = Object.fromEntries(
     Object.entries(profile.nodes).map(([name, node]) => [
       name,
@@ -18,6 +23,8 @@ export function absoluteProfile(profile: Profile, dir: string): Profile {
     credentials: each(profile.credentials),
     nodes,
     ...(open?.caFile !== undefined && { public: { ...open, caFile: from(open.caFile) } }),
-    ...(database !== undefined && { database: { ...database, passwordFile: from(database.passwordFile) } }),
+    ...(database !== undefined && {
+      database: { ...database, passwordFile: from(database.passwordFile) },
+    }),
   };
 }

@@ -3,7 +3,10 @@ import type { Profile } from '../records/profile.ts';
 import type { RunRecord } from '../records/run-record.ts';
 import { messageOf } from './deps.ts';
 
-/** Who wrote to the platform's database between the baseline and the end: nobody but the platform's own services may have. */
+/**
+ * Who wrote to the platform's database between the baseline and the end: nobody but the platform's
+ * own services may have.
+ */
 export interface WriteAudit {
   finish(): Promise<NonNullable<RunRecord['audit']> & { problem: string | null }>;
 }
@@ -35,7 +38,9 @@ async function finish(
     const strangers = found.rows.filter((row) => !isAllowed(row, database));
     const edits = [
       ...strangers.map(wordsOf),
-      ...found.unattributed.map((xid) => `transaction ${xid} changed data and no service accounts for it`),
+      ...found.unattributed.map(
+        (xid) => `transaction ${xid} changed data and no service accounts for it`,
+      ),
     ];
     return { watched: true, edits, problem: null };
   } catch (error) {
@@ -52,7 +57,10 @@ export function isAllowed(
 ): boolean {
   const address = (row.client_addr ?? '').replace(/\/\d+$/, '');
   return database.writers.some(
-    (writer) => writer.role === row.session_user && writer.address === address && writer.application === row.application_name,
+    (writer) =>
+      writer.role === row.session_user &&
+      writer.address === address &&
+      writer.application === row.application_name,
   );
 }
 

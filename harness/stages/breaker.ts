@@ -9,7 +9,10 @@ import type { IsActive } from './effect.ts';
 import { differences, executedLines, plannedLines } from './executed.ts';
 import type { Undoer } from './undo.ts';
 
-/** The undo engine as the stages use it, under the lock of the stack and after a sweep of what crashed runs left. */
+/**
+ * The undo engine as the stages use it, under the lock of the stack and after a sweep of what
+ * crashed runs left.
+ */
 export interface Breaker extends Undoer {
   prepare(): Promise<void>;
   inject(): Promise<void>;
@@ -21,7 +24,10 @@ export interface Breaker extends Undoer {
   close(): Promise<readonly string[]>;
 }
 
-/** An earlier run left what cannot be taken back: such a platform is dirty, whatever this run would have found. */
+/**
+ * An earlier run left what cannot be taken back: such a platform is dirty, whatever this run would
+ * have found.
+ */
 export class LeftoversError extends Error {
   readonly leftovers: readonly string[];
   constructor(leftovers: readonly string[]) {
@@ -31,13 +37,18 @@ export class LeftoversError extends Error {
   }
 }
 
-export async function openBreaker(deps: StageDeps, options: { deadman: boolean; stateDir?: string | undefined }): Promise<Breaker> {
+export async function openBreaker(
+  deps: StageDeps,
+  options: { deadman: boolean; stateDir?: string | undefined },
+): Promise<Breaker> {
   const stateDir = options.stateDir ?? defaultStateDir();
   const { faults } = deps.plan;
   const held = lock(deps.profile.stack, { stateDir, engine: await engineId(), run: deps.runId });
-  if (held.tookOver !== null) deps.note(`took over the lock of run ${held.tookOver.run}, whose process is gone`);
+  if (held.tookOver !== null)
+    deps.note(`took over the lock of run ${held.tookOver.run}, whose process is gone`);
   try {
-    // The ledger of a run that was killed elsewhere is not here; its marks are on the targets. One that does not answer is the baseline's to judge.
+    // The ledger of a run that was killed elsewhere is not here; its marks are on the targets. One
+    // that does not answer is the baseline's to judge.
     const swept = await sweep({ stateDir, stack: deps.profile.stack, profiles: [deps.profile] });
     for (const line of swept.lines) deps.note(line);
     if (swept.unproven.length > 0) throw new LeftoversError(swept.unproven);
@@ -71,12 +82,19 @@ export async function openBreaker(deps: StageDeps, options: { deadman: boolean; 
         return { ok: isFinal(outcome.state), detail: `${outcome.state}: ${outcome.detail}` };
       },
       repaired(names) {
-        repairs = { names: names.filter((name) => wanted.includes(name)), after: engine.executed().length };
+        repairs = {
+          names: names.filter((name) => wanted.includes(name)),
+          after: engine.executed().length,
+        };
       },
       differences(injected) {
-        const superseded = engine.steps.filter((step) => step.state === 'superseded').map((step) => step.step);
+        const superseded = engine.steps
+          .filter((step) => step.state === 'superseded')
+          .map((step) => step.step);
         // Repairs that were never begun, because the run was interrupted, are no difference.
-        const planned = plannedLines(faults, repairs === none ? [] : wanted).filter((line) => injected || !/^\d+ inject /.test(line));
+        const planned = plannedLines(faults, repairs === none ? [] : wanted).filter(
+          (line) => injected || !/^\d+ inject /.test(line),
+        );
         return differences(planned, executedLines(engine.executed(), repairs), superseded);
       },
       async close() {

@@ -14,10 +14,20 @@ export interface StageClock {
   ownMs(): number;
   note(text: string): void;
   /** Runs one stage. What it throws is recorded and thrown on. */
-  stage<T>(name: StageName, budgetMs: number | null, work: () => Promise<T>, detail?: (result: T) => string): Promise<T>;
+  stage<T>(
+    name: StageName,
+    budgetMs: number | null,
+    work: () => Promise<T>,
+    detail?: (result: T) => string,
+  ): Promise<T>;
 }
 
-export function startClock(scenario: string, runId: string, folder: RunFolder, events: Events): StageClock {
+export function startClock(
+  scenario: string,
+  runId: string,
+  folder: RunFolder,
+  events: Events,
+): StageClock {
   const startedAt = new Date();
   const began = performance.now();
   const stages: StageRecord[] = [];
@@ -28,9 +38,26 @@ export function startClock(scenario: string, runId: string, folder: RunFolder, e
     folder.append('events.jsonl', event);
     events(event);
   };
-  const tellStage = (name: StageName, status: 'start' | 'done' | 'failed', budgetMs: number | null, record: StageRecord | null): void => {
-    const known = { duration_ms: record?.duration_ms ?? null, own_ms: record?.own_ms ?? null, detail: record?.detail ?? null };
-    tell({ event: 'stage', ...base(), stage: name, status, elapsed_ms: round(elapsed()), budget_ms: budgetMs, ...known });
+  const tellStage = (
+    name: StageName,
+    status: 'start' | 'done' | 'failed',
+    budgetMs: number | null,
+    record: StageRecord | null,
+  ): void => {
+    const known = {
+      duration_ms: record?.duration_ms ?? null,
+      own_ms: record?.own_ms ?? null,
+      detail: record?.detail ?? null,
+    };
+    tell({
+      event: 'stage',
+      ...base(),
+      stage: name,
+      status,
+      elapsed_ms: round(elapsed()),
+      budget_ms: budgetMs,
+      ...known,
+    });
   };
   return {
     stages,
@@ -59,7 +86,11 @@ export function startClock(scenario: string, runId: string, folder: RunFolder, e
         tellStage(name, status, budgetMs, record);
         folder.append('spans.jsonl', {
           stage: name,
-          spans: spans.map((span) => ({ kind: span.kind, name: span.name, ms: round(span.endMs - span.startMs) })),
+          spans: spans.map((span) => ({
+            kind: span.kind,
+            name: span.name,
+            ms: round(span.endMs - span.startMs),
+          })),
         });
       };
       try {

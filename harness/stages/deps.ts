@@ -34,7 +34,11 @@ export function hookContext(deps: StageDeps, report?: PreflightReport | null): H
   };
   if (report === undefined || report === null) return context;
   const session = report.subject.session_id;
-  return { ...context, correlationId: report.correlation_id, ...(session !== null && { sessionId: session }) };
+  return {
+    ...context,
+    correlationId: report.correlation_id,
+    ...(session !== null && { sessionId: session }),
+  };
 }
 
 export function seenOf(report: PreflightReport): Seen {
@@ -45,13 +49,17 @@ export function seenOf(report: PreflightReport): Seen {
     signal: report.signal,
     cause: report.cause,
     also_failing: report.also_failing.map((one) => one.hop),
-    because: [...report.inconclusive_because, ...(report.error === null ? [] : [report.error.message])],
+    because: [
+      ...report.inconclusive_because,
+      ...(report.error === null ? [] : [report.error.message]),
+    ],
     duration_ms: report.duration_ms,
   };
 }
 
 export function wordsOf(seen: Seen): string {
-  if (seen.result === 'failed') return `${seen.hop} / ${seen.signal}${seen.cause === null ? '' : ` / ${seen.cause}`}`;
+  if (seen.result === 'failed')
+    return `${seen.hop} / ${seen.signal}${seen.cause === null ? '' : ` / ${seen.cause}`}`;
   return seen.result === 'healthy' ? 'healthy' : `inconclusive (${seen.because.join('; ')})`;
 }
 

@@ -2,17 +2,29 @@ import type { Check } from '../records/run-record.ts';
 import { declaredWait } from '../records/spans.ts';
 import { messageOf, nameOf, type StageDeps } from './deps.ts';
 
-/** The second channel: is the fault there, and felt by what depends on it? Asked before the preflight may judge, and again afterwards. */
+/**
+ * The second channel: is the fault there, and felt by what depends on it? Asked before the
+ * preflight may judge, and again afterwards.
+ */
 export type IsActive = (index: number) => Promise<{ active: boolean; detail: string }>;
 
 const pauseMs = 200;
 
-export async function effect(deps: StageDeps, isActive: IsActive, budgetMs: number): Promise<Check[]> {
+export async function effect(
+  deps: StageDeps,
+  isActive: IsActive,
+  budgetMs: number,
+): Promise<Check[]> {
   const until = performance.now() + budgetMs;
   return Promise.all(deps.plan.faults.map((_, index) => one(deps, isActive, index, until)));
 }
 
-async function one(deps: StageDeps, isActive: IsActive, index: number, until: number): Promise<Check> {
+async function one(
+  deps: StageDeps,
+  isActive: IsActive,
+  index: number,
+  until: number,
+): Promise<Check> {
   const name = nameOf(deps, index);
   for (;;) {
     let ok: boolean | null = null;

@@ -2,8 +2,9 @@ import type { Action } from '../records/action.ts';
 import type { FaultPlan } from '../records/fault.ts';
 
 /**
- * Planned and executed actions as lines that can be compared. Both come as templates, so `{run}`, `{deadline}` and `{snapshot:*}` are still placeholders.
- * Polls (digests, the second channel) and leases repeat by nature and are left out.
+ * Planned and executed actions as lines that can be compared. Both come as templates, so `{run}`,
+ * `{deadline}` and `{snapshot:*}` are still placeholders. Polls (digests, the second channel) and
+ * leases repeat by nature and are left out.
  */
 export interface Done {
   readonly step: number;
@@ -13,10 +14,18 @@ export interface Done {
 
 const compared = ['snapshot', 'inject', 'undo'];
 
-/** In the order in which a run does it: all snapshots, the faults, the platform's repairs, and back from the last fault to the first. */
-export function plannedLines(faults: readonly FaultPlan[], repairs: readonly string[] = []): string[] {
+/**
+ * In the order in which a run does it: all snapshots, the faults, the platform's repairs, and back
+ * from the last fault to the first.
+ */
+export function plannedLines(
+  faults: readonly FaultPlan[],
+  repairs: readonly string[] = [],
+): string[] {
   const line = (step: number, phase: string) => (action: Action) => lineOf({ step, phase, action });
-  const snapshots = faults.flatMap((fault, step) => fault.snapshot.map((one) => line(step, 'snapshot')(one.do)));
+  const snapshots = faults.flatMap((fault, step) =>
+    fault.snapshot.map((one) => line(step, 'snapshot')(one.do)),
+  );
   const injects = faults.flatMap((fault, step) => fault.inject.map(line(step, 'inject')));
   const undos = faults.map((fault, step) => fault.undo.map(line(step, 'undo'))).toReversed();
   return [...snapshots, ...injects, ...repairs.map(repairLine), ...undos.flat()];
@@ -25,14 +34,31 @@ export function plannedLines(faults: readonly FaultPlan[], repairs: readonly str
 const repairLine = (name: string): string => `repair ${name}`;
 
 /** `repairs`: what the platform was asked to do, after how many of our own actions. */
-export function executedLines(done: readonly Done[], repairs: { readonly names: readonly string[]; readonly after: number }): string[] {
-  const lines = (part: readonly Done[]): string[] => part.filter((one) => compared.includes(one.phase)).map(lineOf);
-  return [...lines(done.slice(0, repairs.after)), ...repairs.names.map(repairLine), ...lines(done.slice(repairs.after))];
+export function executedLines(
+  done: readonly Done[],
+  repairs: { readonly names: readonly string[]; readonly after: number },
+): string[] {
+  const lines = (part: readonly Done[]): string[] =>
+    part.filter((one) => compared.includes(one.phase)).map(lineOf);
+  return [
+    ...lines(done.slice(0, repairs.after)),
+    ...repairs.names.map(repairLine),
+    ...lines(done.slice(repairs.after)),
+  ];
 }
 
-/** Differences between the two lists, in what was done and in its order; the undo of a superseded step is meant not to run. */
-export function differences(planned: readonly string[], executed: readonly string[], superseded: readonly number[]): string[] {
-  const expected = planned.filter((line) => !superseded.some((step) => line.startsWith(`${step} undo `)));
+/**
+ * Differences between the two lists, in what was done and in its order; the undo of a superseded
+ * step is meant not to run.
+ */
+export function differences(
+  planned: readonly string[],
+  executed: readonly string[],
+  superseded: readonly number[],
+): string[] {
+  const expected = planned.filter(
+    (line) => !superseded.some((step) => line.startsWith(`${step} undo `)),
+  );
   const left = [...executed];
   const missing: string[] = [];
   for (const line of expected) {
@@ -43,7 +69,9 @@ export function differences(planned: readonly string[], executed: readonly strin
   const unlike = [...missing, ...left.map((line) => `executed, not planned: ${line}`)];
   if (unlike.length > 0) return unlike;
   const at = expected.findIndex((line, index) => line !== executed[index]);
-  return at === -1 ? [] : [`in another order: action ${at + 1} planned ${expected[at]}, executed ${executed[at]}`];
+  return at === -1
+    ? []
+    : [`in another order: action ${at + 1} planned ${expected[at]}, executed ${executed[at]}`];
 }
 
 function lineOf({ step, phase, action }: Done): string {
@@ -54,5 +82,7 @@ function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, inner]) => [key, ordered(inner)]));
+  return Object.fromEntries(
+    entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, inner]) => [key, ordered(inner)]),
+  );
 }

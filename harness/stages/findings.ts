@@ -51,8 +51,21 @@ export function emptyFindings(): RunFindings {
   };
 }
 
-export function refused(scenario: Scenario, refusals: readonly string[], leftovers: readonly string[] = []): RunFindings {
-  const reasons = refusals.map((text) => ({ field: 'plan', expected: 'nothing that refuses it', observed: text, at: scenario.file }));
-  const readback = leftovers.map((detail) => ({ name: 'left by an earlier run', ok: false, detail }));
+export function refused(
+  scenario: Scenario,
+  refusals: readonly string[],
+  leftovers: readonly string[] = [],
+): RunFindings {
+  const reasons = refusals.map((text) => ({
+    field: 'plan',
+    expected: 'nothing that refuses it',
+    observed: text,
+    at: scenario.file,
+  }));
+  const readback = leftovers.map((detail) => ({
+    name: 'left by an earlier run',
+    ok: false,
+    detail,
+  }));
   return { ...emptyFindings(), judged: { verdict: 'aborted', reasons }, readback };
 }

@@ -5,9 +5,15 @@ import { hookContext, messageOf, type StageDeps } from './deps.ts';
 
 /** The must-nots of the catalogue, watched from before the fault until after recovery. */
 export interface Watch {
-  /** Asks what is a state, again and again, for as long as the work takes; what that costs is driver time of the stage. */
+  /**
+   * Asks what is a state, again and again, for as long as the work takes; what that costs is driver
+   * time of the stage.
+   */
   during<T>(work: () => Promise<T>): Promise<T>;
-  /** Asks what belongs to this moment. Broken once is broken; after `end`, what nobody could ever read says so. */
+  /**
+   * Asks what belongs to this moment. Broken once is broken; after `end`, what nobody could ever
+   * read says so.
+   */
   check(phase: 'fault' | 'end'): Promise<Check[]>;
 }
 
@@ -53,7 +59,10 @@ export async function watchInvariants(deps: StageDeps): Promise<Watch> {
       }
     },
     async check(phase) {
-      const due = rules.filter(({ rule }) => rule === undefined || rule.when === phase || ['always', 'twice'].includes(rule.when));
+      const due = rules.filter(
+        ({ rule }) =>
+          rule === undefined || rule.when === phase || ['always', 'twice'].includes(rule.when),
+      );
       await Promise.all(due.map(({ name }) => read(name)));
       const asked = phase === 'end' ? names : due.map(({ name }) => name);
       return asked.map((name) => toldOf(name, readings.get(name)));
@@ -61,17 +70,29 @@ export async function watchInvariants(deps: StageDeps): Promise<Watch> {
   };
 }
 
-async function ask(deps: StageDeps, name: string, rule: Invariant | undefined, before: unknown): Promise<Check> {
+async function ask(
+  deps: StageDeps,
+  name: string,
+  rule: Invariant | undefined,
+  before: unknown,
+): Promise<Check> {
   try {
     const found = await rule?.check(hookContext(deps), before);
-    return { name, ok: found?.held ?? null, detail: found?.detail ?? 'the system has no such invariant' };
+    return {
+      name,
+      ok: found?.held ?? null,
+      detail: found?.detail ?? 'the system has no such invariant',
+    };
   } catch (error) {
     return { name, ok: null, detail: messageOf(error) };
   }
 }
 
 /** The first broken reading stays; else the last one that said something. */
-function worse(earlier: (Check & { held: number }) | undefined, now: Check): Check & { held: number } {
+function worse(
+  earlier: (Check & { held: number }) | undefined,
+  now: Check,
+): Check & { held: number } {
   const held = (earlier?.held ?? 0) + (now.ok === true ? 1 : 0);
   if (earlier === undefined || now.ok === false || (earlier.ok !== false && now.ok === true)) {
     return earlier?.ok === false ? earlier : { ...now, held };
@@ -82,5 +103,9 @@ function worse(earlier: (Check & { held: number }) | undefined, now: Check): Che
 function toldOf(name: string, reading: (Check & { held: number }) | undefined): Check {
   if (reading === undefined) return { name, ok: null, detail: 'never read' };
   const { ok, detail, held } = reading;
-  return { name, ok, detail: ok === true && held > 1 ? `${detail} (held in ${held} readings)` : detail };
+  return {
+    name,
+    ok,
+    detail: ok === true && held > 1 ? `${detail} (held in ${held} readings)` : detail,
+  };
 }

@@ -6,8 +6,9 @@ import { hookContext, messageOf, type StageDeps, seenOf, wordsOf } from './deps.
 import { asWanted } from './judge-user.ts';
 
 /**
- * Runs the preflight until it names a hop, inside the budget. Healthy and inconclusive ones before that are allowed and kept;
- * the first classified one is the one that is judged, right or wrong. It is told nothing of the fault.
+ * Runs the preflight until it names a hop, inside the budget. Healthy and inconclusive ones before
+ * that are allowed and kept; the first classified one is the one that is judged, right or wrong. It
+ * is told nothing of the fault.
  */
 const pauseMs = 250;
 
@@ -47,7 +48,11 @@ export async function observe(deps: StageDeps): Promise<Observed> {
   deps.folder.json('preflight-during.json', report);
   if (!green) history = await readHistory(deps, report);
   const user = await userView(deps, report);
-  const limits = { still_active: null, detected_after_ms: detected, limit_ms: deps.plan.budgets.limit_ms };
+  const limits = {
+    still_active: null,
+    detected_after_ms: detected,
+    limit_ms: deps.plan.budgets.limit_ms,
+  };
   return { report, observation: { preflights, judged, user, history, ...limits } };
 }
 
@@ -56,10 +61,16 @@ function mayFail(deps: StageDeps, seen: Seen): boolean {
   return (deps.scenario.record.expect.also ?? []).includes(seen.hop ?? '');
 }
 
-/** A green situation is over when the platform recorded what is expected, and the preflight says what is expected. */
+/**
+ * A green situation is over when the platform recorded what is expected, and the preflight says
+ * what is expected.
+ */
 function greenIsSettled(deps: StageDeps, seen: Seen, history: readonly string[]): boolean {
   const { result, history: wanted = [] } = deps.scenario.record.expect;
-  return (result === undefined || seen.result === result) && wanted.every((kind) => history.includes(kind));
+  return (
+    (result === undefined || seen.result === result) &&
+    wanted.every((kind) => history.includes(kind))
+  );
 }
 
 async function readHistory(deps: StageDeps, report: PreflightReport): Promise<string[]> {
@@ -74,7 +85,10 @@ async function readHistory(deps: StageDeps, report: PreflightReport): Promise<st
   }
 }
 
-/** What the user sees has its own delay (stale windows); it is asked until it is as expected or the budget is over. */
+/**
+ * What the user sees has its own delay (stale windows); it is asked until it is as expected or the
+ * budget is over.
+ */
 async function userView(deps: StageDeps, report: PreflightReport | null): Promise<UserSeen | null> {
   const wanted = deps.scenario.record.expect.user;
   const view = deps.hooks.userView;
@@ -84,10 +98,24 @@ async function userView(deps: StageDeps, report: PreflightReport | null): Promis
     const asked = performance.now() - started;
     let seen: UserSeen;
     try {
-      const found = await view(hookContext(deps, report), { access: wanted.access !== undefined, page: wanted.page !== undefined });
-      seen = seenByUser(deps, found, found.afterMs === null ? performance.now() - started : asked + found.afterMs);
+      const found = await view(hookContext(deps, report), {
+        access: wanted.access !== undefined,
+        page: wanted.page !== undefined,
+      });
+      seen = seenByUser(
+        deps,
+        found,
+        found.afterMs === null ? performance.now() - started : asked + found.afterMs,
+      );
     } catch (error) {
-      const nothing = { state: null, access: null, correlation_id: null, found_in: [], page: null, page_unseen: null };
+      const nothing = {
+        state: null,
+        access: null,
+        correlation_id: null,
+        found_in: [],
+        page: null,
+        page_unseen: null,
+      };
       seen = { ...nothing, message: messageOf(error), after_ms: performance.now() - started };
     }
     const over = performance.now() - started > deps.plan.budgets.user_ms || deps.signal.aborted;
@@ -111,11 +139,21 @@ function seenByUser({ profile, scenario }: StageDeps, found: UserView, afterMs: 
     found_in: [...found.foundIn],
     after_ms: afterMs,
     page: page !== null && 'code' in page ? pageSeen(page) : null,
-    page_unseen: page !== null && 'unseen' in page ? { why: page.unseen, declared: profile.pageNotSeen !== undefined } : null,
+    page_unseen:
+      page !== null && 'unseen' in page
+        ? { why: page.unseen, declared: profile.pageNotSeen !== undefined }
+        : null,
   };
 }
 
-function pageSeen({ state, code, message, next, correlationId, foundIn }: PageView): UserSeen['page'] {
+function pageSeen({
+  state,
+  code,
+  message,
+  next,
+  correlationId,
+  foundIn,
+}: PageView): UserSeen['page'] {
   return { state, code, message, next, correlation_id: correlationId, found_in: [...foundIn] };
 }
 

@@ -58,7 +58,11 @@ export async function openRun(scenario: Scenario, input: RunInput): Promise<Run>
   const stamp = stampOf(started);
   const runId = runIdOf(stamp, scenario.record.scenario);
   const out = options.out ?? defaultOut;
-  const folder = openRunFolder(out, `${stamp}-${scenario.record.scenario.replaceAll('/', '.')}`, createRedactor(secretsOf(profile)));
+  const folder = openRunFolder(
+    out,
+    `${stamp}-${scenario.record.scenario.replaceAll('/', '.')}`,
+    createRedactor(secretsOf(profile)),
+  );
   pointLatest(out, folder.dir);
   const clock = startClock(scenario.record.scenario, runId, folder, events);
   events({
@@ -96,7 +100,10 @@ export async function openRun(scenario: Scenario, input: RunInput): Promise<Run>
   let leftovers: readonly string[] = [];
   if (refusals.length === 0) {
     try {
-      breaker = await openBreaker(deps, { deadman: options.deadman ?? true, stateDir: options.stateDir });
+      breaker = await openBreaker(deps, {
+        deadman: options.deadman ?? true,
+        stateDir: options.stateDir,
+      });
     } catch (error) {
       refusals.push((error as Error).message);
       if (error instanceof LeftoversError) leftovers = error.leftovers;
@@ -112,13 +119,23 @@ export async function openRun(scenario: Scenario, input: RunInput): Promise<Run>
       if (breaker === undefined) throw new Error('the run was refused');
       return breaker;
     },
-    interrupted: () => (signal.aborted ? (endingSignals.find((name) => name === signal.reason) ?? 'SIGINT') : null),
+    interrupted: () =>
+      signal.aborted ? (endingSignals.find((name) => name === signal.reason) ?? 'SIGINT') : null,
     close: async () => (await breaker?.close()) ?? [],
   };
 }
 
-/** The plan of one scenario on one deployment; `hopdrill plan` prints it, a run begins with it. A scenario that names no node is about the profile's first. */
-export function planRun(scenario: Scenario, profile: Profile, system: System, runId: string, deadman = true): RunPlan {
+/**
+ * The plan of one scenario on one deployment; `hopdrill plan` prints it, a run begins with it. A
+ * scenario that names no node is about the profile's first.
+ */
+export function planRun(
+  scenario: Scenario,
+  profile: Profile,
+  system: System,
+  runId: string,
+  deadman = true,
+): RunPlan {
   const { record } = scenario;
   const node = record.target.node ?? Object.keys(profile.nodes)[0] ?? null;
   const { signal } = record.expect;
@@ -131,31 +148,48 @@ export function planRun(scenario: Scenario, profile: Profile, system: System, ru
     runId,
     deadman,
     // What is done to a node that is not there cannot be said; the plan is refused for it.
-    faults: node === null || profile.nodes[node] !== undefined ? faultPlans(scenario, profile, node) : [],
+    faults:
+      node === null || profile.nodes[node] !== undefined ? faultPlans(scenario, profile, node) : [],
     signal: signal === undefined ? undefined : system.signals[signal],
     argv: [...system.argvFromProfile(profile, node), ...record.preflight, ...onPurpose.argv],
     cannotAsk: onPurpose.cannot,
   });
 }
 
-/** Flags of the optional hops that the scenario expects. The preflight gets flags, as from anybody, and no scenario. */
-function askedOnPurpose({ record }: Scenario, profile: Profile, system: System): { argv: string[]; cannot: string[] } {
+/**
+ * Flags of the optional hops that the scenario expects. The preflight gets flags, as from anybody,
+ * and no scenario.
+ */
+function askedOnPurpose(
+  { record }: Scenario,
+  profile: Profile,
+  system: System,
+): { argv: string[]; cannot: string[] } {
   const argv: string[] = [];
   const cannot: string[] = [];
   for (const hop of [record.expect.hop, ...(record.expect.also ?? [])]) {
     const optional = system.optionalHops?.[hop];
     const flags = optional?.argv(profile);
-    if (flags === null) cannot.push(`the scenario expects ${hop}, which cannot be asked with this profile: it needs ${optional?.needs}`);
+    if (flags === null)
+      cannot.push(
+        `the scenario expects ${hop}, which cannot be asked with this profile: it needs ${optional?.needs}`,
+      );
     argv.push(...(flags ?? []));
   }
   return { argv, cannot };
 }
 
 function faultPlans(scenario: Scenario, profile: Profile, node: string | null): FaultPlan[] {
-  return scenario.record.faults.flatMap((entry) => Object.entries(entry).map(([name, params]) => planFault(name, params, profile, node)));
+  return scenario.record.faults.flatMap((entry) =>
+    Object.entries(entry).map(([name, params]) => planFault(name, params, profile, node)),
+  );
 }
 
-async function preflightOnce(system: System, argv: readonly string[], signal: AbortSignal): ReturnType<typeof runPreflight> {
+async function preflightOnce(
+  system: System,
+  argv: readonly string[],
+  signal: AbortSignal,
+): ReturnType<typeof runPreflight> {
   const parsed = parseArgv(system, argv);
   if (!parsed.ok) throw new Error(`preflight: ${parsed.errors.join('; ')}`);
   return runPreflight(system, parsed.request, { signal });
@@ -163,5 +197,7 @@ async function preflightOnce(system: System, argv: readonly string[], signal: Ab
 
 /** At most 60 of `[A-Za-z0-9_-]`, unique by time, readable by people who find it on a target. */
 export function runIdOf(stamp: string, scenario: string): string {
-  return `r${stamp.replace(/[^0-9]/g, '').slice(2)}-${scenario.replaceAll(/[^a-z0-9]+/g, '-')}`.slice(0, 60).replace(/-+$/, '');
+  return `r${stamp.replace(/[^0-9]/g, '').slice(2)}-${scenario.replaceAll(/[^a-z0-9]+/g, '-')}`
+    .slice(0, 60)
+    .replace(/-+$/, '');
 }

@@ -7,7 +7,9 @@ import type { SystemHooks } from '../systems/hooks.ts';
 import { isHeldByWatchdog } from '../undo/engine.ts';
 import { plannedLines } from './executed.ts';
 
-/** Says what a run will do, to which target, what is cut and how long it may take. Touches nothing. */
+/**
+ * Says what a run will do, to which target, what is cut and how long it may take. Touches nothing.
+ */
 export interface PlanInput {
   readonly scenario: Scenario;
   readonly profile: Profile;
@@ -46,7 +48,9 @@ export function makePlan(input: PlanInput): RunPlan {
     lifelines,
     blast_radius: blastRadius(profile, targets, input.node),
     actions: plannedLines(faults, names),
-    undo: [...faults].reverse().map((fault) => `undo ${fault.fault} on ${fault.target}: ${fault.undo.length} actions`),
+    undo: [...faults]
+      .reverse()
+      .map((fault) => `undo ${fault.fault} on ${fault.target}: ${fault.undo.length} actions`),
     repair: names.map((name) => ({
       name,
       title: input.hooks.repairs[name]?.title ?? name,
@@ -56,7 +60,12 @@ export function makePlan(input: PlanInput): RunPlan {
     invariants: [...record.expect.never],
     budgets: budgetsOf(input),
     preflight_argv: [...input.argv],
-    audit: profile.database !== undefined ? 'watched' : profile.databaseNotAudited !== undefined ? 'declared_unwatched' : 'unwatched',
+    audit:
+      profile.database !== undefined
+        ? 'watched'
+        : profile.databaseNotAudited !== undefined
+          ? 'declared_unwatched'
+          : 'unwatched',
     refusals: refusalsOf(input, lifelines),
   };
 }
@@ -71,52 +80,94 @@ function budgetsOf(input: PlanInput): RunPlan['budgets'] {
   // The platform needs its stale window to see that a node is back, whatever else is proved.
   const settle = 20 + 2 * (policies['node.heartbeat_stale_after_seconds'] ?? 0);
   const usual = (settle + Math.max(0, ...proofs)) * 1000;
-  const recoverMs = recover.within === 'default' ? usual : Math.min(usual, durationMs(recover.within));
+  const recoverMs =
+    recover.within === 'default' ? usual : Math.min(usual, durationMs(recover.within));
   const effect = 15_000 + 1000 * 2 * (policies['node.poll_window_seconds'] ?? 0);
-  // Only a state that changes waits for the platform's stale window; a terminal that does not open says so at once.
+  // Only a state that changes waits for the platform's stale window; a terminal that does not open
+  // says so at once.
   const changes = expect.user !== undefined && expect.user.state !== 'normal';
-  const seconds = changes ? hooks.userViewWithin?.(policies) : expect.user?.access === undefined ? 0 : hooks.userAccessWithin?.(policies);
-  const user = expect.user === undefined ? 0 : Math.min(Math.max(detect, (seconds ?? 0) * 1000), limit);
+  const seconds = changes
+    ? hooks.userViewWithin?.(policies)
+    : expect.user?.access === undefined
+      ? 0
+      : hooks.userAccessWithin?.(policies);
+  const user =
+    expect.user === undefined ? 0 : Math.min(Math.max(detect, (seconds ?? 0) * 1000), limit);
   const total = effect + detect + user + recoverMs;
-  return { effect_ms: effect, detect_ms: detect, user_ms: user, limit_ms: limit, recover_ms: recoverMs, total_ms: total };
+  return {
+    effect_ms: effect,
+    detect_ms: detect,
+    user_ms: user,
+    limit_ms: limit,
+    recover_ms: recoverMs,
+    total_ms: total,
+  };
 }
 
-/** The seeds' budget of the signal, else of the severity; a file may tighten it. Later than this is too late, however long was waited. */
+/**
+ * The seeds' budget of the signal, else of the severity; a file may tighten it. Later than this is
+ * too late, however long was waited.
+ */
 function limitOf({ scenario, signal }: PlanInput): number {
   const { expect, severity } = scenario.record;
-  const budget = Math.min(signal?.budget ?? Number.POSITIVE_INFINITY, severityBudgets[severity]) * 1000;
+  const budget =
+    Math.min(signal?.budget ?? Number.POSITIVE_INFINITY, severityBudgets[severity]) * 1000;
   return expect.within === 'default' ? budget : Math.min(budget, durationMs(expect.within));
 }
 
-function lifelinesOf(profile: Profile, targets: readonly string[], cuts: readonly string[]): RunPlan['lifelines'] {
-  const nodes = targets.flatMap((target) => (target.startsWith('node:') ? [target.slice('node:'.length)] : []));
+function lifelinesOf(
+  profile: Profile,
+  targets: readonly string[],
+  cuts: readonly string[],
+): RunPlan['lifelines'] {
+  const nodes = targets.flatMap((target) =>
+    target.startsWith('node:') ? [target.slice('node:'.length)] : [],
+  );
   return nodes.flatMap((name) => {
     const node = profile.nodes[name];
     if (node === undefined) return [];
     const way =
-      node.lifeline.kind === 'docker' ? `docker exec ${node.lifeline.container}` : `ssh ${node.lifeline.host}:${node.lifeline.port}`;
-    const lost = [`lifeline:${name}`, `${node.lifeline.kind === 'docker' ? 'docker' : 'lifeline-ssh'}:${name}`];
+      node.lifeline.kind === 'docker'
+        ? `docker exec ${node.lifeline.container}`
+        : `ssh ${node.lifeline.host}:${node.lifeline.port}`;
+    const lost = [
+      `lifeline:${name}`,
+      `${node.lifeline.kind === 'docker' ? 'docker' : 'lifeline-ssh'}:${name}`,
+    ];
     return [{ target: `node:${name}`, way, survives: !cuts.some((cut) => lost.includes(cut)) }];
   });
 }
 
-function refusalsOf({ scenario, profile, faults, node, deadman, cannotAsk }: PlanInput, lifelines: RunPlan['lifelines']): string[] {
+function refusalsOf(
+  { scenario, profile, faults, node, deadman, cannotAsk }: PlanInput,
+  lifelines: RunPlan['lifelines'],
+): string[] {
   const refusals: string[] = [...cannotAsk];
-  if (!profile.disposable) refusals.push(`the targets of ${profile.stack} (${profile.environment}) are not marked disposable`);
+  if (!profile.disposable)
+    refusals.push(
+      `the targets of ${profile.stack} (${profile.environment}) are not marked disposable`,
+    );
   if (profile.system !== scenario.record.system)
-    refusals.push(`the profile is one of ${profile.system}, the scenario needs ${scenario.record.system}`);
+    refusals.push(
+      `the profile is one of ${profile.system}, the scenario needs ${scenario.record.system}`,
+    );
   if (node !== null && profile.nodes[node] === undefined)
     refusals.push(
       `the profile has no node ${node}: say --node with one of its own (${Object.keys(profile.nodes).join(', ') || 'it has none'})`,
     );
   for (const lifeline of lifelines.filter((one) => !one.survives)) {
-    refusals.push(`${lifeline.way} is the only lifeline of ${lifeline.target}, and a fault cuts it`);
+    refusals.push(
+      `${lifeline.way} is the only lifeline of ${lifeline.target}, and a fault cuts it`,
+    );
   }
   for (const fault of faults) {
     const [kind, name = ''] = fault.target.split(/:(.*)/s);
-    if (kind === 'part' && profile.parts[name] === undefined) refusals.push(`the profile has no part ${name}`);
-    if (kind === 'link' && profile.toxiproxy === undefined) refusals.push(`the profile has no toxiproxy for ${fault.target}`);
-    if (deadman && profile.watchdog === undefined && fault.undo.some(isHeldByWatchdog)) refusals.push(noWatchdog(fault.target));
+    if (kind === 'part' && profile.parts[name] === undefined)
+      refusals.push(`the profile has no part ${name}`);
+    if (kind === 'link' && profile.toxiproxy === undefined)
+      refusals.push(`the profile has no toxiproxy for ${fault.target}`);
+    if (deadman && profile.watchdog === undefined && fault.undo.some(isHeldByWatchdog))
+      refusals.push(noWatchdog(fault.target));
   }
   return [...new Set(refusals)];
 }
@@ -130,6 +181,7 @@ function blastRadius(profile: Profile, targets: readonly string[], node: string 
   const own = node === null ? undefined : profile.nodes[node];
   if (own !== undefined) radius.add(`allocation:${own.allocation}`);
   if (targets.some((target) => target.startsWith('part:')))
-    for (const name of Object.keys(profile.nodes)) radius.add(`node:${name} (through the shared part)`);
+    for (const name of Object.keys(profile.nodes))
+      radius.add(`node:${name} (through the shared part)`);
   return [...radius];
 }

@@ -2,7 +2,10 @@ import type { Check } from '../records/run-record.ts';
 import { declaredWait } from '../records/spans.ts';
 import { greenProof, hookContext, messageOf, type StageDeps, seenOf, wordsOf } from './deps.ts';
 
-/** Recovered: the same preflight is green twice in a row, and every proof of the scenario holds, inside the deadline. */
+/**
+ * Recovered: the same preflight is green twice in a row, and every proof of the scenario holds,
+ * inside the deadline.
+ */
 export interface Recovery {
   readonly recovered: boolean;
   readonly afterMs: number | null;
@@ -14,7 +17,8 @@ const pauseMs = 300;
 
 export async function recover(deps: StageDeps): Promise<Recovery> {
   const started = performance.now();
-  const over = (): boolean => performance.now() - started > deps.plan.budgets.recover_ms || deps.signal.aborted;
+  const over = (): boolean =>
+    performance.now() - started > deps.plan.budgets.recover_ms || deps.signal.aborted;
   const green = await greenInARow(deps, over);
   const names = deps.plan.proofs.filter((name) => name !== greenProof);
   const proofs = [green, ...(await Promise.all(names.map((name) => prove(deps, name, over))))];
@@ -36,7 +40,11 @@ async function greenInARow(deps: StageDeps, over: () => boolean): Promise<Check>
     if (inARow < wantedInARow && over()) break;
     if (inARow === 0) await declaredWait('recovery', pauseMs, deps.signal);
   }
-  return { name: greenProof, ok: inARow >= wantedInARow, detail: inARow >= wantedInARow ? `green ${inARow} times in a row` : last };
+  return {
+    name: greenProof,
+    ok: inARow >= wantedInARow,
+    detail: inARow >= wantedInARow ? `green ${inARow} times in a row` : last,
+  };
 }
 
 async function prove(deps: StageDeps, name: string, over: () => boolean): Promise<Check> {

@@ -1,5 +1,10 @@
 import { type EndingSignal, exitCodes, exitOfSignal } from '../records/exit-codes.ts';
-import { type Check, type Observation, type RunRecord, unseenWords } from '../records/run-record.ts';
+import {
+  type Check,
+  type Observation,
+  type RunRecord,
+  unseenWords,
+} from '../records/run-record.ts';
 import { at, type Scenario } from '../records/scenario.ts';
 import type { Reason, Verdict } from '../records/verdict.ts';
 import { worst } from './judge.ts';
@@ -43,12 +48,24 @@ export function conclude(found: Findings): Conclusion {
     add('fail', reason(scenario, one.path, 'evidence', one.text, `missing: ${one.because}`));
   for (const repair of found.repairs.filter((one) => one.ok === false))
     add('fail', reason(scenario, 'repair', 'repair', `${repair.name} succeeds`, repair.detail));
-  for (const proof of found.recovered === false ? found.proofs.filter((one) => one.ok !== true) : []) {
-    add('fail', reason(scenario, proofPath(scenario, proof.name), 'recover', proof.name, proof.detail));
+  for (const proof of found.recovered === false
+    ? found.proofs.filter((one) => one.ok !== true)
+    : []) {
+    add(
+      'fail',
+      reason(scenario, proofPath(scenario, proof.name), 'recover', proof.name, proof.detail),
+    );
   }
   if (found.audit?.watched === true && found.audit.edits.length > 0)
-    add('fail', reason(scenario, 'expect.never', 'database', 'not edited', found.audit.edits.join('; ')));
-  if (found.auditMode !== 'declared_unwatched' && (found.audit === null || !found.audit.watched) && found.recovered !== null) {
+    add(
+      'fail',
+      reason(scenario, 'expect.never', 'database', 'not edited', found.audit.edits.join('; ')),
+    );
+  if (
+    found.auditMode !== 'declared_unwatched' &&
+    (found.audit === null || !found.audit.watched) &&
+    found.recovered !== null
+  ) {
     add(
       'inconclusive',
       reason(
@@ -60,7 +77,11 @@ export function conclude(found: Findings): Conclusion {
       ),
     );
   }
-  if (found.differences.length > 0) add('fail', reason(scenario, 'faults', 'executed actions', 'as planned', found.differences.join('; ')));
+  if (found.differences.length > 0)
+    add(
+      'fail',
+      reason(scenario, 'faults', 'executed actions', 'as planned', found.differences.join('; ')),
+    );
   const left = found.readback.filter((one) => one.ok !== true);
   const leftovers = left.map((one) => `${one.name}: ${one.detail}`);
   if (left.length > 0) {
@@ -72,7 +93,12 @@ export function conclude(found: Findings): Conclusion {
     });
     leftovers.push('to remove it: ./hopdrill undo');
   }
-  if (found.interrupted !== null) add('aborted', { field: 'run', expected: 'to its end', observed: `interrupted by ${found.interrupted}` });
+  if (found.interrupted !== null)
+    add('aborted', {
+      field: 'run',
+      expected: 'to its end',
+      observed: `interrupted by ${found.interrupted}`,
+    });
   const verdict = worst(verdicts);
   return { verdict, reasons, leftovers, exitCode: codeOf(verdict, found.interrupted) };
 }
@@ -100,7 +126,8 @@ export function summaryText(record: RunRecord): string {
     ...unseenLines(record.observation),
     `recovered ${record.recovered_after_ms === null ? 'no' : `after ${(record.recovered_after_ms / 1000).toFixed(1)} s`}`,
     ...record.reasons.map(
-      (one) => `reason    ${one.at === undefined ? '' : `${one.at}: `}${one.field}: expected ${one.expected}, observed ${one.observed}`,
+      (one) =>
+        `reason    ${one.at === undefined ? '' : `${one.at}: `}${one.field}: expected ${one.expected}, observed ${one.observed}`,
     ),
     ...record.leftovers.map((left) => `left      ${left}`),
   ];
@@ -114,10 +141,14 @@ function lastWords(observation: Observation | null): string {
 
 function unseenLines(observation: Observation | null): string[] {
   const unseen = observation?.user?.page_unseen ?? null;
-  return unseen === null ? [] : [`not seen  ${unseenWords(unseen)}${unseen.declared ? ' (declared in the profile)' : ''}`];
+  return unseen === null
+    ? []
+    : [`not seen  ${unseenWords(unseen)}${unseen.declared ? ' (declared in the profile)' : ''}`];
 }
 
 function userWords(observation: Observation): string {
   const { user } = observation;
-  return [user?.state, user?.access === null ? null : `access ${user?.access}`, user?.message].filter((one) => one != null).join(', ');
+  return [user?.state, user?.access === null ? null : `access ${user?.access}`, user?.message]
+    .filter((one) => one != null)
+    .join(', ');
 }

@@ -16,8 +16,8 @@ import { dirname, join, resolve } from 'node:path';
 import { type Redact, redactValue } from '../records/redact.ts';
 
 /**
- * The folder of one run, written as the run happens: whatever kills us, what was known by then is on the disk and readable.
- * Every byte passes the redactor here and nowhere else.
+ * The folder of one run, written as the run happens: whatever kills us, what was known by then is
+ * on the disk and readable. Every byte passes the redactor here and nowhere else.
  */
 export interface RunFolder {
   readonly dir: string;

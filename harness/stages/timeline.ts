@@ -3,8 +3,14 @@ import type { TimelineEntry } from '../records/timeline.ts';
 import type { StageRecord } from './clock.ts';
 import { hookContext, messageOf, type StageDeps } from './deps.ts';
 
-/** What the platform wrote down of itself meanwhile, asked once it is well again, on the runner's clock. */
-export async function platformEvents(deps: StageDeps, report: PreflightReport | null): Promise<TimelineEntry[]> {
+/**
+ * What the platform wrote down of itself meanwhile, asked once it is well again, on the runner's
+ * clock.
+ */
+export async function platformEvents(
+  deps: StageDeps,
+  report: PreflightReport | null,
+): Promise<TimelineEntry[]> {
   if (deps.hooks.timeline === undefined) return [];
   try {
     const { clockOffsetMs, events } = await deps.hooks.timeline(hookContext(deps, report));
@@ -19,11 +25,25 @@ export async function platformEvents(deps: StageDeps, report: PreflightReport | 
   }
 }
 
-/** Stages and platform events in one order. A start goes before what it caused, also in the same millisecond. */
-export function timelineOf(startedAt: Date, stages: readonly StageRecord[], events: readonly TimelineEntry[]): TimelineEntry[] {
+/**
+ * Stages and platform events in one order. A start goes before what it caused, also in the same
+ * millisecond.
+ */
+export function timelineOf(
+  startedAt: Date,
+  stages: readonly StageRecord[],
+  events: readonly TimelineEntry[],
+): TimelineEntry[] {
   const atMs = (ms: number): string => new Date(startedAt.getTime() + ms).toISOString();
   const ours = stages.flatMap((stage): TimelineEntry[] => [
-    { at: atMs(stage.start_ms), source: 'hopdrill', what: `${stage.stage} begins`, detail: '', correlation_id: null, offset_ms: 0 },
+    {
+      at: atMs(stage.start_ms),
+      source: 'hopdrill',
+      what: `${stage.stage} begins`,
+      detail: '',
+      correlation_id: null,
+      offset_ms: 0,
+    },
     {
       at: atMs(stage.start_ms + stage.duration_ms),
       source: 'hopdrill',

@@ -4,14 +4,20 @@ import { declaredWait } from '../records/spans.ts';
 import { hookContext, messageOf, nameOf, type StageDeps } from './deps.ts';
 import type { IsActive } from './effect.ts';
 
-/** Repair, undo and read back. Nothing here stops at a failure: what can still be put back is put back. */
+/**
+ * Repair, undo and read back. Nothing here stops at a failure: what can still be put back is put
+ * back.
+ */
 export interface Undoer {
   readonly count: number;
   undo(index: number): Promise<string>;
   verify(index: number): Promise<{ ok: boolean; detail: string }>;
 }
 
-/** The platform's own procedures, in the order of the file. A failed one is a reason of its own; the undo follows all the same. */
+/**
+ * The platform's own procedures, in the order of the file. A failed one is a reason of its own; the
+ * undo follows all the same.
+ */
 export async function runRepairs(deps: StageDeps, isActive: IsActive): Promise<Check[]> {
   const checks: Check[] = [];
   for (const { name } of deps.plan.repair) {
@@ -23,15 +29,17 @@ export async function runRepairs(deps: StageDeps, isActive: IsActive): Promise<C
       checks.push({ name, ok: false, detail: messageOf(error) });
     }
   }
-  return checks.every((check) => check.ok === true) ? [...checks, ...(await repaired(deps, isActive))] : checks;
+  return checks.every((check) => check.ok === true)
+    ? [...checks, ...(await repaired(deps, isActive))]
+    : checks;
 }
 
 const patienceMs = 5000;
 const pauseMs = 200;
 
 /**
- * Asked between the repairs and our own undo, which would hide a repair that did nothing. Only of faults that the platform
- * has a procedure for; what merely is taken back is not looked at.
+ * Asked between the repairs and our own undo, which would hide a repair that did nothing. Only of
+ * faults that the platform has a procedure for; what merely is taken back is not looked at.
  */
 async function repaired(deps: StageDeps, isActive: IsActive): Promise<Check[]> {
   if (deps.plan.repair.length === 0) return [];
@@ -59,8 +67,14 @@ async function gone(deps: StageDeps, isActive: IsActive, index: number): Promise
 }
 
 /** The undo follows, whatever becomes of the repairs. */
-export async function repairThenUndo(deps: StageDeps, undoer: Undoer, repairs: () => Promise<Check[]>): Promise<Check[]> {
-  const repaired = await repairs().catch((error: unknown): Check[] => [{ name: 'repair', ok: false, detail: messageOf(error) }]);
+export async function repairThenUndo(
+  deps: StageDeps,
+  undoer: Undoer,
+  repairs: () => Promise<Check[]>,
+): Promise<Check[]> {
+  const repaired = await repairs().catch((error: unknown): Check[] => [
+    { name: 'repair', ok: false, detail: messageOf(error) },
+  ]);
   return [...repaired, ...(await undoAll(deps, undoer))];
 }
 

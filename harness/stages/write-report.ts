@@ -16,7 +16,10 @@ export interface Ended {
   readonly interrupted: () => EndingSignal | null;
 }
 
-export async function writeReport({ clock, deps, interrupted }: Ended, found: RunFindings): Promise<RunRecord> {
+export async function writeReport(
+  { clock, deps, interrupted }: Ended,
+  found: RunFindings,
+): Promise<RunRecord> {
   const end = conclude({
     ...found,
     scenario: deps.scenario,
@@ -48,7 +51,11 @@ export async function writeReport({ clock, deps, interrupted }: Ended, found: Ru
       own_ms: clock.ownMs(),
       verdict: end.verdict,
       reasons: end.reasons,
-      expected: { hop: record.expect.hop, signal: record.expect.signal ?? null, cause: record.expect.cause ?? null },
+      expected: {
+        hop: record.expect.hop,
+        signal: record.expect.signal ?? null,
+        cause: record.expect.cause ?? null,
+      },
       observation: found.observation,
       effect: found.effect,
       repairs: found.repairs,
@@ -56,14 +63,21 @@ export async function writeReport({ clock, deps, interrupted }: Ended, found: Ru
       proofs: found.recovery?.proofs ?? [],
       invariants: found.invariants,
       recovered_after_ms: found.recovery?.afterMs ?? null,
-      audit: found.audit === null ? null : { watched: found.audit.watched, edits: found.audit.edits },
+      audit:
+        found.audit === null ? null : { watched: found.audit.watched, edits: found.audit.edits },
       leftovers: end.leftovers,
       stages: [...clock.stages],
       dir: deps.folder.dir,
       interrupted: interrupted() === null ? null : end.exitCode,
     } satisfies RunRecord);
-    const entries = redactValue(deps.folder.redact, timelineOf(clock.startedAt, clock.stages, found.events));
-    deps.folder.write('timeline.jsonl', `${entries.map((entry) => JSON.stringify(entry)).join('\n')}\n`);
+    const entries = redactValue(
+      deps.folder.redact,
+      timelineOf(clock.startedAt, clock.stages, found.events),
+    );
+    deps.folder.write(
+      'timeline.jsonl',
+      `${entries.map((entry) => JSON.stringify(entry)).join('\n')}\n`,
+    );
     deps.folder.json('verdict.json', whole);
     deps.folder.write('summary.txt', summaryText(whole));
     return Promise.resolve(whole);

@@ -2,7 +2,10 @@ import type { PreflightSystem } from '../preflight/types.ts';
 import type { Profile } from '../records/profile.ts';
 import type { SystemHooks } from './hooks.ts';
 
-/** One declaration is all that hopdrill knows about a system: what to ask, what it means, how it is repaired and proved. */
+/**
+ * One declaration is all that hopdrill knows about a system: what to ask, what it means, how it is
+ * repaired and proved.
+ */
 export type SystemDefinition<C> = PreflightSystem<C> &
   SystemHooks & {
     /** The preflight's argv for one node of a deployment; null for a system without nodes. */
@@ -22,13 +25,25 @@ export interface OptionalHop {
 export function defineSystem<C>(definition: SystemDefinition<C>): SystemDefinition<C> {
   const ids = new Set(definition.hops.map((hop) => hop.id));
   const wrong: string[] = [];
-  if (ids.size !== definition.hops.length || new Set(definition.hops.map((hop) => hop.order)).size !== definition.hops.length)
+  if (
+    ids.size !== definition.hops.length ||
+    new Set(definition.hops.map((hop) => hop.order)).size !== definition.hops.length
+  )
     wrong.push('two hops share an id or an order');
   for (const hop of definition.hops) {
-    const named = [...hop.after, ...hop.explainedBy.map((by) => (typeof by === 'string' ? by : by.hop))];
-    wrong.push(...named.filter((id) => !ids.has(id)).map((id) => `${hop.id} refers to ${id}, which is no hop`));
+    const named = [
+      ...hop.after,
+      ...hop.explainedBy.map((by) => (typeof by === 'string' ? by : by.hop)),
+    ];
     wrong.push(
-      ...hop.signals.filter((name) => definition.signals[name] === undefined).map((name) => `${hop.id} gives ${name}, which is no signal`),
+      ...named
+        .filter((id) => !ids.has(id))
+        .map((id) => `${hop.id} refers to ${id}, which is no hop`),
+    );
+    wrong.push(
+      ...hop.signals
+        .filter((name) => definition.signals[name] === undefined)
+        .map((name) => `${hop.id} gives ${name}, which is no signal`),
     );
   }
   wrong.push(

@@ -3,8 +3,8 @@ import type { Profile } from '../records/profile.ts';
 import type { UserSeen } from '../records/run-record.ts';
 
 /**
- * What a system may hang into a run, beside its hops: repairs, proofs, invariants, evidence, and what the user sees.
- * A hook knows the deployment (profile), and nothing of why it is asked.
+ * What a system may hang into a run, beside its hops: repairs, proofs, invariants, evidence, and
+ * what the user sees. A hook knows the deployment (profile), and nothing of why it is asked.
  */
 export interface HookContext {
   readonly profile: Profile;
@@ -35,7 +35,10 @@ export interface Repair {
   run(context: HookContext): Promise<string>;
 }
 
-/** One thing that must be true before "recovered". `preflight-green` is the core's own and not listed here. */
+/**
+ * One thing that must be true before "recovered". `preflight-green` is the core's own and not
+ * listed here.
+ */
 export interface Proof {
   readonly title: string;
   readonly within: Formula;
@@ -43,8 +46,9 @@ export interface Proof {
 }
 
 /**
- * One must-not of the catalogue. `always`: a state, asked again and again during the whole run; `twice`: something that adds
- * up, asked while the fault is in and after recovery; `fault` and `end`: it means something then only.
+ * One must-not of the catalogue. `always`: a state, asked again and again during the whole run;
+ * `twice`: something that adds up, asked while the fault is in and after recovery; `fault` and
+ * `end`: it means something then only.
  */
 export interface Invariant {
   readonly title: string;
@@ -60,7 +64,10 @@ export interface Invariant {
 export interface EvidenceSource {
   readonly file: string;
   readonly title: string;
-  /** The texts of `evidence` in the catalogue that it shows. A run whose situation demands one cannot pass without it. */
+  /**
+   * The texts of `evidence` in the catalogue that it shows. A run whose situation demands one
+   * cannot pass without it.
+   */
   readonly texts?: readonly string[];
   /** Left out where nobody demands it. */
   readonly onlyWhenAsked?: boolean;
@@ -68,7 +75,9 @@ export interface EvidenceSource {
   collect(context: HookContext): Promise<string>;
 }
 
-/** What the user's page renders, and where the correlation id on it is known on the platform's side. */
+/**
+ * What the user's page renders, and where the correlation id on it is known on the platform's side.
+ */
 export interface PageView {
   readonly state: string;
   readonly code: string;
@@ -79,8 +88,9 @@ export interface PageView {
 }
 
 /**
- * What a user sees: one of the five V3 states, and whether a terminal opens. `error` is the platform's own word; `refused`
- * is a bare refusal, which only a page can put into words; `silent` is neither.
+ * What a user sees: one of the five V3 states, and whether a terminal opens. `error` is the
+ * platform's own word; `refused` is a bare refusal, which only a page can put into words; `silent`
+ * is neither.
  */
 export interface UserView {
   readonly state: string | null;
@@ -95,8 +105,13 @@ export interface UserView {
   readonly page?: PageView | { readonly unseen: string } | null;
 }
 
-/** Event kinds or reasons read from the platform's own history since a moment; for situations that stay green. */
-export type History = (context: HookContext) => Promise<readonly { at: string; kind: string; detail: string }[]>;
+/**
+ * Event kinds or reasons read from the platform's own history since a moment; for situations that
+ * stay green.
+ */
+export type History = (
+  context: HookContext,
+) => Promise<readonly { at: string; kind: string; detail: string }[]>;
 
 /** One event as the platform wrote it down, on the platform's clock. */
 export interface PlatformEvent {
@@ -108,22 +123,37 @@ export interface PlatformEvent {
 }
 
 /** Everything of the window, and how far the platform's clock is ahead of ours. */
-export type Timeline = (context: HookContext) => Promise<{ readonly clockOffsetMs: number; readonly events: readonly PlatformEvent[] }>;
+export type Timeline = (
+  context: HookContext,
+) => Promise<{ readonly clockOffsetMs: number; readonly events: readonly PlatformEvent[] }>;
 
 export interface SystemHooks {
   /** Everything of this system that can be a target. */
-  readonly names: { readonly nodes: readonly string[]; readonly parts: readonly string[]; readonly links: readonly string[] };
-  /** Words that the platform may say: in its history, and on the page. Left out, they are not checked. */
+  readonly names: {
+    readonly nodes: readonly string[];
+    readonly parts: readonly string[];
+    readonly links: readonly string[];
+  };
+  /**
+   * Words that the platform may say: in its history, and on the page. Left out, they are not
+   * checked.
+   */
   readonly words?: { readonly history: readonly string[]; readonly page: readonly string[] };
   readonly repairs: Readonly<Record<string, Repair>>;
   readonly proofs: Readonly<Record<string, Proof>>;
   readonly invariants: Readonly<Record<string, Invariant>>;
   readonly evidence: Readonly<Record<string, EvidenceSource>>;
-  /** How long after the fault the user's view may still be the old one: it follows the platform's own stale window, not the preflight. */
+  /**
+   * How long after the fault the user's view may still be the old one: it follows the platform's
+   * own stale window, not the preflight.
+   */
   readonly userViewWithin?: Formula;
   /** The same for what opening a terminal comes to, which follows no heartbeat. */
   readonly userAccessWithin?: Formula;
-  readonly userView?: (context: HookContext, wants: { access: boolean; page: boolean }) => Promise<UserView>;
+  readonly userView?: (
+    context: HookContext,
+    wants: { access: boolean; page: boolean },
+  ) => Promise<UserView>;
   /** Null: the system keeps no record of its own. */
   readonly history: History | null;
   readonly timeline?: Timeline;

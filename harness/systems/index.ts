@@ -4,7 +4,10 @@ import { pathToFileURL } from 'node:url';
 import type { AnySystem } from '../preflight/types.ts';
 import type { SystemDefinition } from './define.ts';
 
-/** All that hopdrill knows about one system under test. Loaded when it is asked for: the core imports none. */
+/**
+ * All that hopdrill knows about one system under test. Loaded when it is asked for: the core
+ * imports none.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: the context is made and read by the system alone
 export type System = SystemDefinition<any>;
 
@@ -41,7 +44,8 @@ export const askedSystem = (name: string): Promise<AskedSystem> => entryOf(name)
 
 function entryOf(name: string): Entry {
   const entry = entries.get(name);
-  if (entry === undefined) throw new SystemProblem(`no system ${name} (there are: ${systemNames().join(', ')})`);
+  if (entry === undefined)
+    throw new SystemProblem(`no system ${name} (there are: ${systemNames().join(', ')})`);
   return entry;
 }
 
@@ -55,12 +59,18 @@ const configFile = 'hopdrill.config.ts';
 async function addSystem(path: string, from: string): Promise<string> {
   const file = resolve(from, path);
   if (!existsSync(file))
-    throw new SystemProblem(`found: system ${path}, which is not there | allowed: the path of a module (from ${from})`);
+    throw new SystemProblem(
+      `found: system ${path}, which is not there | allowed: the path of a module (from ${from})`,
+    );
   const { default: system } = (await import(pathToFileURL(file).href)) as { default?: System };
   if (typeof system?.name !== 'string' || !Array.isArray(system.hops))
-    throw new SystemProblem(`found: ${path} without a system as its default export | allowed: export default defineSystem({ ... })`);
+    throw new SystemProblem(
+      `found: ${path} without a system as its default export | allowed: export default defineSystem({ ... })`,
+    );
   if (entries.has(system.name))
-    throw new SystemProblem(`found: ${path} is called ${system.name}, as another system is | allowed: a name of its own`);
+    throw new SystemProblem(
+      `found: ${path} is called ${system.name}, as another system is | allowed: a name of its own`,
+    );
   entries.set(
     system.name,
     only(() => Promise.resolve(system)),
@@ -68,13 +78,20 @@ async function addSystem(path: string, from: string): Promise<string> {
   return system.name;
 }
 
-/** Systems that the folder's configuration names, then the ones that the command line does; the last of these is the usual one. */
+/**
+ * Systems that the folder's configuration names, then the ones that the command line does; the last
+ * of these is the usual one.
+ */
 export async function addSystems(named: readonly string[], folder = process.cwd()): Promise<void> {
   const config = resolve(folder, configFile);
   if (existsSync(config)) {
-    const { default: wanted } = (await import(pathToFileURL(config).href)) as { default?: { systems?: unknown } };
+    const { default: wanted } = (await import(pathToFileURL(config).href)) as {
+      default?: { systems?: unknown };
+    };
     if (!Array.isArray(wanted?.systems))
-      throw new SystemProblem(`found: ${configFile} without a list | allowed: export default { systems: ['./my-system.ts'] }`);
+      throw new SystemProblem(
+        `found: ${configFile} without a list | allowed: export default { systems: ['./my-system.ts'] }`,
+      );
     for (const path of wanted.systems) await addSystem(String(path), folder);
   }
   for (const word of named) usual = entries.has(word) ? word : await addSystem(word, folder);

@@ -1,7 +1,8 @@
 /**
- * The program that lies on a node while a fault is there: when the lease runs out it takes the faults back, last first,
- * until the digests are as before, then removes itself. Perl from perl-base and sh are all that it needs. It reads what the
- * runner left in /var/lib/hopdrill/<run>/ and writes nothing while it waits, so a full disk does not stop it.
+ * The program that lies on a node while a fault is there: when the lease runs out it takes the
+ * faults back, last first, until the digests are as before, then removes itself. Perl from
+ * perl-base and sh are all that it needs. It reads what the runner left in /var/lib/hopdrill/<run>/
+ * and writes nothing while it waits, so a full disk does not stop it.
  */
 export const deadmanProgram = `use strict; use warnings; use Fcntl qw(:flock); use POSIX ();
 my ($cmd, $run, $seconds) = @ARGV;

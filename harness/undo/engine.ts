@@ -1,6 +1,7 @@
 /**
- * Breaks things in a way that can always be taken back: snapshot and digest first, then the ledger, then the dead-man, then
- * the fault. Nothing is injected whose prior state could not be read. The undo actions in the ledger are the only ones that run.
+ * Breaks things in a way that can always be taken back: snapshot and digest first, then the ledger,
+ * then the dead-man, then the fault. Nothing is injected whose prior state could not be read. The
+ * undo actions in the ledger are the only ones that run.
  */
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +11,16 @@ import type { Action } from '../records/action.ts';
 import type { FaultPlan, StepState } from '../records/fault.ts';
 import type { Targets } from '../records/ledger.ts';
 import type { Profile } from '../records/profile.ts';
-import { arm, disarm, entrust, nodeNotes, nodesOf, nodesTouched, rememberInjected, renewOn } from './deadman.ts';
+import {
+  arm,
+  disarm,
+  entrust,
+  nodeNotes,
+  nodesOf,
+  nodesTouched,
+  rememberInjected,
+  renewOn,
+} from './deadman.ts';
 import type { Engine, EngineOptions, ExecutedAction } from './engine-types.ts';
 import { createExecutor, type Executor } from './execute.ts';
 import { copyLedger, prune } from './keep.ts';
@@ -50,10 +60,22 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const engine = await engineId();
   const dir = ledgerDir(stateDir, engine, options.runId);
   const leaseSeconds = options.leaseSeconds ?? leaseOf(options.profile);
-  const targets = targetsOf(options.profile, { stateDir, ...(options.profileDir === undefined ? {} : { profileDir: options.profileDir }) });
+  const targets = targetsOf(options.profile, {
+    stateDir,
+    ...(options.profileDir === undefined ? {} : { profileDir: options.profileDir }),
+  });
   const ledger = openLedger(dir);
   const inner: Inner = {
-    ...{ options, targets, engine, stateDir, dir, leaseSeconds, ledger, executor: createExecutor(targets) },
+    ...{
+      options,
+      targets,
+      engine,
+      stateDir,
+      dir,
+      leaseSeconds,
+      ledger,
+      executor: createExecutor(targets),
+    },
     ...{ steps: [], templates: [], ran: [], lease: null, timer: null, renewal: null, armed: false },
   };
   const deadman = options.deadman ?? true;
@@ -96,10 +118,12 @@ async function prepare(inner: Inner, plans: readonly FaultPlan[]): Promise<void>
   if (inner.steps.length > 0) throw new Error('this engine is prepared already');
   inner.templates.push(...plans);
   try {
-    // Before the first copy is laid down on a target: whatever is left there has somebody who takes it away.
+    // Before the first copy is laid down on a target: whatever is left there has somebody who takes
+    // it away.
     if (inner.options.deadman ?? true) await armAll(inner);
     await point(inner, 'armed');
-    for (const [step, template] of plans.entries()) inner.steps.push(await look(inner, step, template));
+    for (const [step, template] of plans.entries())
+      inner.steps.push(await look(inner, step, template));
   } catch (error) {
     // Nothing was broken: take away the copies that the snapshots made, and forget the run.
     inner.steps.length = 0;
@@ -118,7 +142,12 @@ async function prepare(inner: Inner, plans: readonly FaultPlan[]): Promise<void>
     });
   }
   await point(inner, 'intended');
-  if (inner.armed) await Promise.all(nodesOf(inner.steps).map((node) => entrust(inner.executor, node, inner.options.runId, inner.steps)));
+  if (inner.armed)
+    await Promise.all(
+      nodesOf(inner.steps).map((node) =>
+        entrust(inner.executor, node, inner.options.runId, inner.steps),
+      ),
+    );
   await point(inner, 'ready');
 }
 
@@ -128,13 +157,27 @@ async function look(inner: Inner, step: number, template: FaultPlan): Promise<St
   const filling = { run: inner.options.runId, step, snapshots };
   for (const { name, do: action } of template.snapshot) {
     inner.ran.push({ step, fault: template.fault, phase: 'snapshot', action });
-    const result = await must(inner.executor, `snapshot ${name} of ${template.fault}`, fillAction(action, filling), { idempotent: true });
+    const result = await must(
+      inner.executor,
+      `snapshot ${name} of ${template.fault}`,
+      fillAction(action, filling),
+      { idempotent: true },
+    );
     snapshots[name] = result.stdout;
   }
   const plan = fillPlan(template, filling);
   inner.ran.push({ step, fault: template.fault, phase: 'digest', action: template.digest });
   const digestBefore = await digestOf({ plan }, { executor: inner.executor });
-  return { step, plan, state: 'intended', digestBefore, digestInjected: null, undoing: false, by: 'runner', detail: null };
+  return {
+    step,
+    plan,
+    state: 'intended',
+    digestBefore,
+    digestInjected: null,
+    undoing: false,
+    by: 'runner',
+    detail: null,
+  };
 }
 
 /** What a node cannot put back itself: containers, files in them, and links. */
@@ -143,7 +186,9 @@ export const isHeldByWatchdog = (action: Action): boolean => action.kind !== 'sh
 async function armAll(inner: Inner): Promise<void> {
   const { executor, leaseSeconds, templates, options, stateDir, engine, targets } = inner;
   const run = options.runId;
-  const arming = nodesTouched(inner.templates).map((node) => arm(executor, node, run, leaseSeconds));
+  const arming = nodesTouched(inner.templates).map((node) =>
+    arm(executor, node, run, leaseSeconds),
+  );
   if (templates.some((plan) => plan.undo.some(isHeldByWatchdog))) {
     inner.lease = openLease(join(armedDir(stateDir, engine, targets.stack), run));
     inner.lease.renew(leaseSeconds);
@@ -169,7 +214,11 @@ async function renew(inner: Inner): Promise<void> {
 async function renewAll(inner: Inner): Promise<void> {
   const { lease, leaseSeconds, executor, options } = inner;
   lease?.renew(leaseSeconds);
-  await Promise.allSettled(nodesTouched(inner.templates).map((node) => renewOn(executor, node, options.runId, leaseSeconds)));
+  await Promise.allSettled(
+    nodesTouched(inner.templates).map((node) =>
+      renewOn(executor, node, options.runId, leaseSeconds),
+    ),
+  );
 }
 
 function stepAt(inner: Inner, index: number): StepRecord {
@@ -178,23 +227,43 @@ function stepAt(inner: Inner, index: number): StepRecord {
   return step;
 }
 
-function advance(inner: Inner, index: number, state: StepState, more: { digestInjected?: string; detail?: string } = {}): void {
+function advance(
+  inner: Inner,
+  index: number,
+  state: StepState,
+  more: { digestInjected?: string; detail?: string } = {},
+): void {
   inner.steps[index] = { ...stepAt(inner, index), ...more, state };
 }
 
 async function inject(inner: Inner, index: number): Promise<void> {
   const step = stepAt(inner, index);
-  if (step.state !== 'intended') throw new Error(`step ${index} is ${step.state}: it cannot be injected`);
+  if (step.state !== 'intended')
+    throw new Error(`step ${index} is ${step.state}: it cannot be injected`);
   try {
     for (const [at, action] of step.plan.inject.entries()) {
-      inner.ran.push({ step: index, fault: step.plan.fault, phase: 'inject', action: inner.templates[index]!.inject[at]! });
+      inner.ran.push({
+        step: index,
+        fault: step.plan.fault,
+        phase: 'inject',
+        action: inner.templates[index]!.inject[at]!,
+      });
       await must(inner.executor, `inject of ${step.plan.fault}`, action);
       if (at === 0) await point(inner, 'injecting');
     }
     await point(inner, 'injected');
-    const digestInjected = step.plan.supersedable ? await digestOf(step, { executor: inner.executor }) : undefined;
+    const digestInjected = step.plan.supersedable
+      ? await digestOf(step, { executor: inner.executor })
+      : undefined;
     const digest = digestInjected === undefined ? {} : { digest_injected: digestInjected };
-    inner.ledger.append({ type: 'step', step: index, state: 'applied', at: now(), by: 'runner', ...digest });
+    inner.ledger.append({
+      type: 'step',
+      step: index,
+      state: 'applied',
+      at: now(),
+      by: 'runner',
+      ...digest,
+    });
     advance(inner, index, 'applied', digestInjected === undefined ? {} : { digestInjected });
     const { digest: how } = step.plan;
     if (digestInjected !== undefined && inner.armed && how.kind === 'sh') {
@@ -202,16 +271,31 @@ async function inject(inner: Inner, index: number): Promise<void> {
     }
   } catch (error) {
     const detail = messageOf(error);
-    inner.ledger.append({ type: 'step', step: index, state: 'ambiguous', at: now(), by: 'runner', detail });
+    inner.ledger.append({
+      type: 'step',
+      step: index,
+      state: 'ambiguous',
+      at: now(),
+      by: 'runner',
+      detail,
+    });
     advance(inner, index, 'ambiguous', { detail });
     throw error;
   }
   await point(inner, 'applied');
 }
 
-async function isActive(inner: Inner, index: number): Promise<{ active: boolean | null; detail: string }> {
+async function isActive(
+  inner: Inner,
+  index: number,
+): Promise<{ active: boolean | null; detail: string }> {
   const { plan } = stepAt(inner, index);
-  inner.ran.push({ step: index, fault: plan.fault, phase: 'active', action: inner.templates[index]!.active });
+  inner.ran.push({
+    step: index,
+    fault: plan.fault,
+    phase: 'active',
+    action: inner.templates[index]!.active,
+  });
   try {
     const result = await inner.executor.run(plan.active, { idempotent: true });
     const detail = (result.stdout || result.stderr).trim().slice(0, 400);
@@ -229,7 +313,12 @@ function contextOf(inner: Inner, index: number): StepContext {
     by: 'runner',
     append: (line) => inner.ledger.append(line),
     onAction: (phase, at) =>
-      inner.ran.push({ step: index, fault: template.fault, phase, action: phase === 'digest' ? template.digest : template.undo[at]! }),
+      inner.ran.push({
+        step: index,
+        fault: template.fault,
+        phase,
+        action: phase === 'digest' ? template.digest : template.undo[at]!,
+      }),
   };
 }
 
@@ -263,12 +352,16 @@ async function close(inner: Inner): Promise<{ clean: boolean; unproven: readonly
     inner.lease?.close();
     inner.ledger.close();
     inner.executor.close();
-    if (inner.options.runDir !== undefined) copyLedger(inner.ledger.file, inner.options.runDir, inner.options.redact);
+    if (inner.options.runDir !== undefined)
+      copyLedger(inner.ledger.file, inner.options.runDir, inner.options.redact);
   }
   return { clean: unproven.length === 0, unproven };
 }
 
-/** The dead-man goes only after everything is proven; then nothing of the run is left but its ledger. */
+/**
+ * The dead-man goes only after everything is proven; then nothing of the run is left but its
+ * ledger.
+ */
 async function leaveNothing(inner: Inner): Promise<void> {
   const run = inner.options.runId;
   await Promise.all(nodesTouched(inner.templates).map((node) => disarm(inner.executor, node, run)));

@@ -1,6 +1,7 @@
 /**
- * Runs one action on its target, whoever asks: the engine, `hopdrill undo`, the watchdog. Nodes are reached by SSH as root
- * through sudo; when that is cut, by the lifeline of the profile. Drivers are loaded when first needed.
+ * Runs one action on its target, whoever asks: the engine, `hopdrill undo`, the watchdog. Nodes are
+ * reached by SSH as root through sudo; when that is cut, by the lifeline of the profile. Drivers
+ * are loaded when first needed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DockerDriver } from '../drivers/docker.ts';
@@ -20,7 +21,11 @@ export interface RunOptions {
 export interface Executor {
   run(action: Action, options?: RunOptions): Promise<ActionResult>;
   /** `argv` as root on a node. */
-  onNode(node: string, argv: readonly string[], options?: RunOptions & { stdin?: string }): Promise<ActionResult>;
+  onNode(
+    node: string,
+    argv: readonly string[],
+    options?: RunOptions & { stdin?: string },
+  ): Promise<ActionResult>;
   docker(): Promise<DockerDriver>;
   /** Whether `node` answered over SSH when it was last asked. */
   readonly viaLifeline: ReadonlySet<string>;
@@ -33,11 +38,15 @@ export function createExecutor(targets: Targets): Executor {
   const nodes = createNodes(targets, () => docker());
   let dockerDriver: Promise<DockerDriver> | undefined;
   let toxiproxyDriver: Promise<ToxiproxyDriver> | undefined;
-  const docker = (): Promise<DockerDriver> => (dockerDriver ??= import('../drivers/docker.ts').then(({ openDocker }) => openDocker()));
+  const docker = (): Promise<DockerDriver> =>
+    (dockerDriver ??= import('../drivers/docker.ts').then(({ openDocker }) => openDocker()));
   const toxiproxy = (): Promise<ToxiproxyDriver> => {
     const url = targets.toxiproxy?.url;
-    if (url === undefined) throw new DriverError('toxiproxy', 'bad_request', 'the profile names no toxiproxy');
-    toxiproxyDriver ??= import('../drivers/toxiproxy.ts').then(({ openToxiproxy }) => openToxiproxy(url));
+    if (url === undefined)
+      throw new DriverError('toxiproxy', 'bad_request', 'the profile names no toxiproxy');
+    toxiproxyDriver ??= import('../drivers/toxiproxy.ts').then(({ openToxiproxy }) =>
+      openToxiproxy(url),
+    );
     return toxiproxyDriver;
   };
   const timed = async (work: () => Promise<Outcome>): Promise<ActionResult> => {
@@ -48,8 +57,12 @@ export function createExecutor(targets: Targets): Executor {
     run: (action, options = {}) =>
       timed(async () => {
         if (action.kind === 'sh')
-          return nodes.exec(action.node, action.argv, { ...options, ...(action.stdin === undefined ? {} : { stdin: action.stdin }) });
-        if (action.kind === 'docker') return runDocker(await docker(), containerOf(targets, action.part), action, options);
+          return nodes.exec(action.node, action.argv, {
+            ...options,
+            ...(action.stdin === undefined ? {} : { stdin: action.stdin }),
+          });
+        if (action.kind === 'docker')
+          return runDocker(await docker(), containerOf(targets, action.part), action, options);
         return runToxiproxy(await toxiproxy(), action);
       }),
     onNode: (node, argv, options = {}) => timed(() => nodes.exec(node, argv, options)),
@@ -62,7 +75,11 @@ export function createExecutor(targets: Targets): Executor {
 function containerOf(targets: Targets, part: string): string {
   const container = targets.parts[part]?.container;
   if (container === undefined)
-    throw new DriverError('docker', 'not_found', `the profile names no part ${part} (${Object.keys(targets.parts).join(', ')})`);
+    throw new DriverError(
+      'docker',
+      'not_found',
+      `the profile names no part ${part} (${Object.keys(targets.parts).join(', ')})`,
+    );
   return container;
 }
 
@@ -71,7 +88,8 @@ function createNodes(targets: Targets, docker: () => Promise<DockerDriver>) {
   const viaLifeline = new Set<string>();
   let closed = false;
 
-  // Entered into the map before anything is awaited: two callers at once must not open two connections.
+  // Entered into the map before anything is awaited: two callers at once must not open two
+  // connections.
   const connect = (name: string): Promise<SshConnection> => {
     const known = connections.get(name);
     if (known !== undefined && known.live?.closed !== true) return known.opening;
@@ -86,14 +104,23 @@ function createNodes(targets: Targets, docker: () => Promise<DockerDriver>) {
     );
     return entry.opening;
   };
-  const bySsh = async (name: string, argv: readonly string[], options: RunOptions & { stdin?: string }): Promise<Outcome> => {
+  const bySsh = async (
+    name: string,
+    argv: readonly string[],
+    options: RunOptions & { stdin?: string },
+  ): Promise<Outcome> => {
     const connection = await connect(name);
     const result = await connection.exec(argv, { ...options, sudo: true });
     return { code: result.code ?? 128, stdout: result.stdout, stderr: result.stderr };
   };
-  const byLifeline = async (name: string, argv: readonly string[], options: RunOptions & { stdin?: string }): Promise<Outcome> => {
+  const byLifeline = async (
+    name: string,
+    argv: readonly string[],
+    options: RunOptions & { stdin?: string },
+  ): Promise<Outcome> => {
     const { lifeline, ...node } = nodeOf(targets, name);
-    if (lifeline.kind === 'docker') return (await docker()).exec(lifeline.container, argv, { timeoutMs: 15_000, ...options });
+    if (lifeline.kind === 'docker')
+      return (await docker()).exec(lifeline.container, argv, { timeoutMs: 15_000, ...options });
     const { connectSsh } = await import('../drivers/ssh.ts');
     const second = await connectSsh({
       host: lifeline.host,
@@ -109,14 +136,24 @@ function createNodes(targets: Targets, docker: () => Promise<DockerDriver>) {
       second.close();
     }
   };
-  const exec = async (name: string, argv: readonly string[], options: RunOptions & { stdin?: string }): Promise<Outcome> => {
+  const exec = async (
+    name: string,
+    argv: readonly string[],
+    options: RunOptions & { stdin?: string },
+  ): Promise<Outcome> => {
     if (viaLifeline.has(name)) return byLifeline(name, argv, options);
     try {
       return await bySsh(name, argv, options);
     } catch (error) {
       // A wrong host key is no broken way in, it is a wrong host.
-      if (!isDriverError(error) || error.code === 'changed_host_key' || error.code === 'unknown_host_key') throw error;
-      const mayRepeat = error.code !== 'lost' && error.code !== 'timeout' ? true : options.idempotent === true;
+      if (
+        !isDriverError(error) ||
+        error.code === 'changed_host_key' ||
+        error.code === 'unknown_host_key'
+      )
+        throw error;
+      const mayRepeat =
+        error.code !== 'lost' && error.code !== 'timeout' ? true : options.idempotent === true;
       if (!mayRepeat) throw error;
       const result = await byLifeline(name, argv, options);
       // Remembered for a while only: the undo of the fault may be what brings SSH back.
@@ -156,13 +193,22 @@ async function open(node: NodeProfile): Promise<SshConnection> {
 function nodeOf(targets: Targets, name: string) {
   const node = targets.nodes[name];
   if (node === undefined)
-    throw new DriverError('ssh', 'not_found', `the profile names no node ${name} (${Object.keys(targets.nodes).join(', ')})`);
+    throw new DriverError(
+      'ssh',
+      'not_found',
+      `the profile names no node ${name} (${Object.keys(targets.nodes).join(', ')})`,
+    );
   return node;
 }
 
 const said = (stdout: string, code = 0): Outcome => ({ code, stdout, stderr: '' });
 
-async function runDocker(docker: DockerDriver, container: string, action: DockerAction, options: RunOptions): Promise<Outcome> {
+async function runDocker(
+  docker: DockerDriver,
+  container: string,
+  action: DockerAction,
+  options: RunOptions,
+): Promise<Outcome> {
   switch (action.verb) {
     case 'exec':
       return execInPart(docker, container, action, options);
@@ -178,7 +224,8 @@ async function runDocker(docker: DockerDriver, container: string, action: Docker
       return said('');
     }
     case 'kill':
-      if ((await docker.inspect(container)).status !== 'stopped') await docker.kill(container, action.signal);
+      if ((await docker.inspect(container)).status !== 'stopped')
+        await docker.kill(container, action.signal);
       return said('');
     case 'stop':
     case 'start':
@@ -189,10 +236,18 @@ async function runDocker(docker: DockerDriver, container: string, action: Docker
 }
 
 /** A part that is just starting refuses commands for a moment. */
-async function execInPart(docker: DockerDriver, container: string, action: DockerAction, options: RunOptions): Promise<Outcome> {
+async function execInPart(
+  docker: DockerDriver,
+  container: string,
+  action: DockerAction,
+  options: RunOptions,
+): Promise<Outcome> {
   const timeoutMs = options.timeoutMs ?? 20_000;
   const run = (): Promise<Outcome> =>
-    docker.exec(container, action.argv ?? [], { timeoutMs, ...(action.stdin === undefined ? {} : { stdin: action.stdin }) });
+    docker.exec(container, action.argv ?? [], {
+      timeoutMs,
+      ...(action.stdin === undefined ? {} : { stdin: action.stdin }),
+    });
   try {
     return await run();
   } catch (error) {
@@ -206,15 +261,20 @@ async function runToxiproxy(toxiproxy: ToxiproxyDriver, action: ToxiproxyAction)
   const { proxy, verb } = action;
   const name = action.toxicName ?? action.toxic?.name ?? '';
   if (verb === 'add-toxic') {
-    if (action.toxic === undefined) throw new DriverError('toxiproxy', 'bad_request', 'add-toxic without a toxic');
+    if (action.toxic === undefined)
+      throw new DriverError('toxiproxy', 'bad_request', 'add-toxic without a toxic');
     await toxiproxy.addToxic(proxy, action.toxic);
     return said('');
   }
   if (verb === 'remove-toxic') return said('', (await toxiproxy.removeToxic(proxy, name)) ? 0 : 1);
-  if (verb === 'enable' || verb === 'disable') return said('', (await toxiproxy.setEnabled(proxy, verb === 'enable')) ? 0 : 1);
+  if (verb === 'enable' || verb === 'disable')
+    return said('', (await toxiproxy.setEnabled(proxy, verb === 'enable')) ? 0 : 1);
   const state = await toxiproxy.read(proxy);
   const toxic = state.toxics.some((one) => one.name === name);
   const truth = { toxic, 'no-toxic': !toxic, enabled: state.enabled, disabled: !state.enabled };
   const toxics = state.toxics.map((one) => JSON.stringify(one)).sort();
-  return said(`${JSON.stringify({ enabled: state.enabled, toxics })}\n`, action.expect === undefined || truth[action.expect] ? 0 : 1);
+  return said(
+    `${JSON.stringify({ enabled: state.enabled, toxics })}\n`,
+    action.expect === undefined || truth[action.expect] ? 0 : 1,
+  );
 }

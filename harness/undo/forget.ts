@@ -1,6 +1,7 @@
 /**
- * A stack that is gone took with it whatever runs had left on it: their ledgers have nothing more to be undone from, and a
- * new stack of that name has other hosts and other keys. Without this, `hopdrill undo` would never be done with them.
+ * A stack that is gone took with it whatever runs had left on it: their ledgers have nothing more
+ * to be undone from, and a new stack of that name has other hosts and other keys. Without this,
+ * `hopdrill undo` would never be done with them.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +11,10 @@ import { isAlive } from './owner.ts';
 import { armedDir, defaultStateDir, ledgerDir, runsWithLedger } from './paths.ts';
 
 /** Gives the runs that were closed. One whose process is alive ends by itself. */
-export async function forget(stack: string, options: { stateDir?: string; engine?: string } = {}): Promise<string[]> {
+export async function forget(
+  stack: string,
+  options: { stateDir?: string; engine?: string } = {},
+): Promise<string[]> {
   const stateDir = options.stateDir ?? defaultStateDir();
   const engine = options.engine ?? (await engineId());
   return runsWithLedger(stateDir, engine).filter((run) => {

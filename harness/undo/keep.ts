@@ -1,5 +1,14 @@
-// What stays of a ledger after its run: a copy in the run folder, and the latest few under the state directory.
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// What stays of a ledger after its run: a copy in the run folder, and the latest few under the
+// state directory.
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 export function copyLedger(file: string, runDir: string, redact?: (text: string) => string): void {
@@ -12,8 +21,9 @@ export function copyLedger(file: string, runDir: string, redact?: (text: string)
 const anHour = 3_600_000;
 
 /**
- * Only ledgers of runs that ended well go: the others are what `hopdrill undo` works from. By age and not by name, and none that is
- * younger than an hour: another runner on this machine may have closed its ledger a moment ago and still be copying it.
+ * Only ledgers of runs that ended well go: the others are what `hopdrill undo` works from. By age
+ * and not by name, and none that is younger than an hour: another runner on this machine may have
+ * closed its ledger a moment ago and still be copying it.
  */
 export function prune(dir: string, keep = 40): void {
   const runs = readdirSync(dir)
@@ -26,7 +36,8 @@ export function prune(dir: string, keep = 40): void {
   for (const { run, file, at } of runs.slice(keep)) {
     if (Date.now() - at < anHour) continue;
     try {
-      if (readFileSync(file, 'utf8').includes('"type":"closed"')) rmSync(join(dir, run), { recursive: true, force: true });
+      if (readFileSync(file, 'utf8').includes('"type":"closed"'))
+        rmSync(join(dir, run), { recursive: true, force: true });
     } catch {
       // Somebody else removed it first.
     }

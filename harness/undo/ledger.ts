@@ -1,6 +1,7 @@
 /**
- * The write-ahead ledger of a run: one JSON line a step, on disk before the step happens. It must be readable after any
- * crash: a torn last line is dropped, repeated lines change nothing, and a step never goes back to an earlier state.
+ * The write-ahead ledger of a run: one JSON line a step, on disk before the step happens. It must
+ * be readable after any crash: a torn last line is dropped, repeated lines change nothing, and a
+ * step never goes back to an earlier state.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -47,7 +48,8 @@ export function openLedger(dir: string): Ledger {
   return {
     file,
     append(line) {
-      // One write, so that the runner and the watchdog may append to the same file. A newline first ends a line torn by a crash.
+      // One write, so that the runner and the watchdog may append to the same file. A newline first
+      // ends a line torn by a crash.
       writeSync(fd, `\n${JSON.stringify(line)}\n`);
       fsyncSync(fd);
     },
@@ -59,9 +61,17 @@ export function openLedger(dir: string): Ledger {
 }
 
 /** Later states win; `ambiguous` is left by anything that was done afterwards. */
-const rank: Readonly<Record<StepState, number>> = { intended: 0, applied: 1, ambiguous: 2, reverted: 3, verified: 4, superseded: 4 };
+const rank: Readonly<Record<StepState, number>> = {
+  intended: 0,
+  applied: 1,
+  ambiguous: 2,
+  reverted: 3,
+  verified: 4,
+  superseded: 4,
+};
 
-export const isFinal = (state: StepState): boolean => state === 'verified' || state === 'superseded';
+export const isFinal = (state: StepState): boolean =>
+  state === 'verified' || state === 'superseded';
 
 export function replay(text: string): LedgerState {
   let run: RunLine | null = null;
@@ -90,7 +100,10 @@ function parseLine(raw: string): LedgerLine | null {
   }
 }
 
-function advance(known: StepRecord | undefined, line: Extract<LedgerLine, { type: 'step' }>): StepRecord | undefined {
+function advance(
+  known: StepRecord | undefined,
+  line: Extract<LedgerLine, { type: 'step' }>,
+): StepRecord | undefined {
   if (known === undefined) {
     if (line.plan === undefined) return undefined;
     const { step, plan, state, by } = line;

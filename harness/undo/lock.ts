@@ -1,4 +1,7 @@
-/** One scenario at a time per stack. The lock names its owner; one whose owner is gone is taken over, and that is said. */
+/**
+ * One scenario at a time per stack. The lock names its owner; one whose owner is gone is taken
+ * over, and that is said.
+ */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -13,7 +16,9 @@ export class LockedError extends Error {
   readonly code = 'locked';
   readonly holder: LockHolder;
   constructor(holder: LockHolder) {
-    super(`stack ${holder.stack} is held by run ${holder.run} (pid ${holder.owner.pid}, since ${holder.since})`);
+    super(
+      `stack ${holder.stack} is held by run ${holder.run} (pid ${holder.owner.pid}, since ${holder.since})`,
+    );
     this.name = 'LockedError';
     this.holder = holder;
   }
@@ -25,9 +30,17 @@ export interface Lock {
   release(): void;
 }
 
-export function lock(stack: string, options: { stateDir: string; engine: string; run: string }): Lock {
+export function lock(
+  stack: string,
+  options: { stateDir: string; engine: string; run: string },
+): Lock {
   const file = join(locksDir(options.stateDir, options.engine), `${stack}.lock`);
-  const mine: LockHolder = { owner: self(), run: options.run, stack, since: new Date().toISOString() };
+  const mine: LockHolder = {
+    owner: self(),
+    run: options.run,
+    stack,
+    since: new Date().toISOString(),
+  };
   const text = `${JSON.stringify(mine)}\n`;
   // Linked into place, so that nobody ever reads half a lock.
   const draft = `${file}.${process.pid}.${options.run}`;
@@ -71,7 +84,10 @@ function read(file: string): { text: string; holder: LockHolder | null } | null 
   }
 }
 
-/** Two may see the same stale lock: the slower one finds that it moved a fresh one away, and puts it back. */
+/**
+ * Two may see the same stale lock: the slower one finds that it moved a fresh one away, and puts it
+ * back.
+ */
 function setAside(file: string, stale: string): boolean {
   const aside = `${file}.stale.${process.pid}`;
   try {

@@ -18,7 +18,11 @@ export function startTimeOf(pid: number): string {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
-export const self = (): Owner => ({ pid: process.pid, start_time: startTimeOf(process.pid), boot_id: bootId() });
+export const self = (): Owner => ({
+  pid: process.pid,
+  start_time: startTimeOf(process.pid),
+  boot_id: bootId(),
+});
 
 export function isAlive(owner: Owner): boolean {
   if (owner.boot_id !== bootId()) return false;

@@ -1,11 +1,13 @@
-// Where undo keeps its state: under the user's state directory, per engine, so that two clones on one engine see each other.
+// Where undo keeps its state: under the user's state directory, per engine, so that two clones on
+// one engine see each other.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Targets } from '../records/ledger.ts';
 import type { Profile } from '../records/profile.ts';
 
-export const defaultStateDir = (env = process.env): string => join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'hopdrill');
+export const defaultStateDir = (env = process.env): string =>
+  join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'hopdrill');
 
 export const isRunId = (run: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{2,59}$/.test(run);
 
@@ -16,14 +18,17 @@ function ensure(dir: string): string {
   return dir;
 }
 
-export const ledgersDir = (stateDir: string, engine: string): string => ensure(join(stateDir, 'ledgers', safe(engine)));
+export const ledgersDir = (stateDir: string, engine: string): string =>
+  ensure(join(stateDir, 'ledgers', safe(engine)));
 
 export function ledgerDir(stateDir: string, engine: string, run: string): string {
-  if (!isRunId(run)) throw new Error(`not a run id: ${run} (letters, digits, "-" and "_", at most 60)`);
+  if (!isRunId(run))
+    throw new Error(`not a run id: ${run} (letters, digits, "-" and "_", at most 60)`);
   return join(ledgersDir(stateDir, engine), run);
 }
 
-export const locksDir = (stateDir: string, engine: string): string => ensure(join(stateDir, 'locks', safe(engine)));
+export const locksDir = (stateDir: string, engine: string): string =>
+  ensure(join(stateDir, 'locks', safe(engine)));
 
 export const watchdogFile = (stateDir: string, engine: string, stack: string): string =>
   join(ensure(join(stateDir, 'watchdogs', safe(engine))), `${safe(stack)}.json`);
@@ -40,14 +45,24 @@ export function runsWithLedger(stateDir: string, engine: string): string[] {
     .sort();
 }
 
-/** A profile's paths are relative to its file; an undo in another process has no such file at hand. */
-export function targetsOf(profile: Profile, options: { profileDir?: string; stateDir: string }): Targets {
+/**
+ * A profile's paths are relative to its file; an undo in another process has no such file at hand.
+ */
+export function targetsOf(
+  profile: Profile,
+  options: { profileDir?: string; stateDir: string },
+): Targets {
   const base = options.profileDir ?? join(options.stateDir, 'stacks', profile.stack);
-  const absolute = (path: string): string => (isAbsolute(path) ? path : existsSync(join(base, path)) ? join(base, path) : resolve(path));
+  const absolute = (path: string): string =>
+    isAbsolute(path) ? path : existsSync(join(base, path)) ? join(base, path) : resolve(path);
   const nodes = Object.fromEntries(
     Object.entries(profile.nodes).map(([name, node]) => [
       name,
-      { ...node, knownHostsFile: absolute(node.knownHostsFile), sshKeyFile: absolute(node.sshKeyFile) },
+      {
+        ...node,
+        knownHostsFile: absolute(node.knownHostsFile),
+        sshKeyFile: absolute(node.sshKeyFile),
+      },
     ]),
   );
   return { stack: profile.stack, nodes, parts: profile.parts, toxiproxy: profile.toxiproxy };

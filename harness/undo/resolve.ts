@@ -12,7 +12,10 @@ export interface Filling {
 
 const pattern = /\{(run|step|snapshot:([a-z0-9-]+))\}/g;
 
-/** In an argument the trailing newline of a snapshot is dropped; in stdin it is kept, since that is often a file. */
+/**
+ * In an argument the trailing newline of a snapshot is dropped; in stdin it is kept, since that is
+ * often a file.
+ */
 function fill(text: string, filling: Filling, trim: boolean): string {
   return text.replaceAll(pattern, (_, what: string, name: string | undefined) => {
     if (what === 'run') return filling.run;
@@ -41,7 +44,9 @@ export function fillAction(action: Action, filling: Filling): Action {
     case 'toxiproxy':
       return {
         ...action,
-        ...(action.toxic === undefined ? {} : { toxic: { ...action.toxic, name: word(action.toxic.name) } }),
+        ...(action.toxic === undefined
+          ? {}
+          : { toxic: { ...action.toxic, name: word(action.toxic.name) } }),
         ...(action.toxicName === undefined ? {} : { toxicName: word(action.toxicName) }),
       };
   }
@@ -50,5 +55,11 @@ export function fillAction(action: Action, filling: Filling): Action {
 /** Everything but the snapshot steps, which ran already. */
 export function fillPlan(plan: FaultPlan, filling: Filling): FaultPlan {
   const one = (action: Action): Action => fillAction(action, filling);
-  return { ...plan, inject: plan.inject.map(one), undo: plan.undo.map(one), active: one(plan.active), digest: one(plan.digest) };
+  return {
+    ...plan,
+    inject: plan.inject.map(one),
+    undo: plan.undo.map(one),
+    active: one(plan.active),
+    digest: one(plan.digest),
+  };
 }

@@ -1,4 +1,7 @@
-/** Takes one step back and proves it. The same for the engine, `hopdrill undo` and the watchdog; only who says so differs. */
+/**
+ * Takes one step back and proves it. The same for the engine, `hopdrill undo` and the watchdog;
+ * only who says so differs.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../drivers/errors.ts';
 import type { Action, ActionResult } from '../records/action.ts';
@@ -26,7 +29,9 @@ export interface StepContext {
 export class ActionError extends Error {
   readonly code = 'action_failed';
   constructor(what: string, result: ActionResult) {
-    super(`${what} ended with ${result.code}: ${(result.stderr || result.stdout).trim().slice(0, 400)}`);
+    super(
+      `${what} ended with ${result.code}: ${(result.stderr || result.stdout).trim().slice(0, 400)}`,
+    );
     this.name = 'ActionError';
   }
 }
@@ -43,14 +48,22 @@ export async function must(
   return result;
 }
 
-export async function digestOf(step: { plan: StepRecord['plan'] }, context: Pick<StepContext, 'executor' | 'onAction'>): Promise<string> {
+export async function digestOf(
+  step: { plan: StepRecord['plan'] },
+  context: Pick<StepContext, 'executor' | 'onAction'>,
+): Promise<string> {
   context.onAction?.('digest', 0, step.plan.digest);
-  return (await must(context.executor, `digest of ${step.plan.fault}`, step.plan.digest, { idempotent: true })).stdout.trimEnd();
+  return (
+    await must(context.executor, `digest of ${step.plan.fault}`, step.plan.digest, {
+      idempotent: true,
+    })
+  ).stdout.trimEnd();
 }
 
 /**
- * A repair put something else in place: neither what was there before the fault, nor what the fault left. An undo that was
- * cut in the middle looks the same; so a begun undo is always written down first, and is then never mistaken for a repair.
+ * A repair put something else in place: neither what was there before the fault, nor what the fault
+ * left. An undo that was cut in the middle looks the same; so a begun undo is always written down
+ * first, and is then never mistaken for a repair.
  */
 export async function isSuperseded(step: StepRecord, context: StepContext): Promise<boolean> {
   if (!step.plan.supersedable || step.digestInjected === null || step.undoing) return false;
@@ -62,13 +75,28 @@ export async function isSuperseded(step: StepRecord, context: StepContext): Prom
 /** Runs the undo actions; does not yet say that it worked. */
 export async function revert(step: StepRecord, context: StepContext): Promise<StepOutcome> {
   const note = (state: StepState, detail: string): StepOutcome => {
-    context.append({ type: 'step', step: step.step, state, at: new Date().toISOString(), by: context.by, detail });
+    context.append({
+      type: 'step',
+      step: step.step,
+      state,
+      at: new Date().toISOString(),
+      by: context.by,
+      detail,
+    });
     return { state, detail };
   };
   if (isFinal(step.state)) return { state: step.state, detail: 'already done' };
-  if (await isSuperseded(step, context)) return note('superseded', 'a repair replaced what the fault had changed; nothing is put back');
+  if (await isSuperseded(step, context))
+    return note('superseded', 'a repair replaced what the fault had changed; nothing is put back');
   if (step.plan.supersedable && !step.undoing) {
-    context.append({ type: 'step', step: step.step, state: step.state, at: new Date().toISOString(), by: context.by, undoing: true });
+    context.append({
+      type: 'step',
+      step: step.step,
+      state: step.state,
+      at: new Date().toISOString(),
+      by: context.by,
+      undoing: true,
+    });
     await context.beginOnTarget?.(step);
   }
   for (const [index, action] of step.plan.undo.entries()) {
@@ -79,14 +107,27 @@ export async function revert(step: StepRecord, context: StepContext): Promise<St
 }
 
 /** Compares the digest until it is as before; a unit or a worker may take a moment. */
-export async function verify(step: StepRecord, context: StepContext, withinMs = 6000): Promise<StepOutcome> {
+export async function verify(
+  step: StepRecord,
+  context: StepContext,
+  withinMs = 6000,
+): Promise<StepOutcome> {
   if (isFinal(step.state)) return { state: step.state, detail: 'already done' };
   const until = performance.now() + withinMs;
   for (;;) {
-    const seen = await digestOf(step, context).catch((error: unknown) => `unreadable: ${messageOf(error)}`);
+    const seen = await digestOf(step, context).catch(
+      (error: unknown) => `unreadable: ${messageOf(error)}`,
+    );
     if (seen === step.digestBefore) {
       const detail = 'the digest is as it was before';
-      context.append({ type: 'step', step: step.step, state: 'verified', at: new Date().toISOString(), by: context.by, detail });
+      context.append({
+        type: 'step',
+        step: step.step,
+        state: 'verified',
+        at: new Date().toISOString(),
+        by: context.by,
+        detail,
+      });
       return { state: 'verified', detail };
     }
     if (performance.now() > until) {
@@ -100,8 +141,9 @@ export async function verify(step: StepRecord, context: StepContext, withinMs = 
 }
 
 /**
- * Both, for those who find a step that somebody else left. An undo that cannot run any more, because the dead-man did it
- * and took its copies along, is no failure as long as the digest is as before.
+ * Both, for those who find a step that somebody else left. An undo that cannot run any more,
+ * because the dead-man did it and took its copies along, is no failure as long as the digest is as
+ * before.
  */
 export async function takeBack(step: StepRecord, context: StepContext): Promise<StepOutcome> {
   let reverted: StepOutcome;

@@ -1,6 +1,6 @@
 /**
- * Takes back what crashed runs left: first from their ledgers, then by the marks on the targets. `hopdrill undo` and the
- * start of every run call it. A run whose process is alive is left alone.
+ * Takes back what crashed runs left: first from their ledgers, then by the marks on the targets.
+ * `hopdrill undo` and the start of every run call it. A run whose process is alive is left alone.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,15 @@ import type { Profile } from '../records/profile.ts';
 import { disarm, nodeNotes, renewOn } from './deadman.ts';
 import { createExecutor, type Executor } from './execute.ts';
 import { openLease } from './lease.ts';
-import { isClosed, isFinal, type Ledger, type LedgerState, openLedger, readLedger, type StepRecord } from './ledger.ts';
+import {
+  isClosed,
+  isFinal,
+  type Ledger,
+  type LedgerState,
+  openLedger,
+  readLedger,
+  type StepRecord,
+} from './ledger.ts';
 import { isAlive, self } from './owner.ts';
 import { armedDir, defaultStateDir, ledgerDir, runsWithLedger, targetsOf } from './paths.ts';
 import { isToxiproxySilent, reviveToxiproxy } from './revive.ts';
@@ -51,7 +59,10 @@ export interface SweepReport {
   readonly lines: readonly string[];
   /** What could not be shown to be back. */
   readonly unproven: readonly string[];
-  /** Targets that did not answer: nobody knows what is on them. Clean means that this is empty as well. */
+  /**
+   * Targets that did not answer: nobody knows what is on them. Clean means that this is empty as
+   * well.
+   */
   readonly unsearched: readonly string[];
 }
 
@@ -66,12 +77,22 @@ export async function sweep(options: SweepOptions = {}): Promise<SweepReport> {
     // Every start comes by here, and most ledgers are closed: those are not worth parsing.
     if (isClosed(dir)) continue;
     const state = readLedger(dir);
-    if (state.closed || state.run === null || (options.stack !== undefined && state.run.stack !== options.stack)) continue;
+    if (
+      state.closed ||
+      state.run === null ||
+      (options.stack !== undefined && state.run.stack !== options.stack)
+    )
+      continue;
     const mine = state.run.owner.pid === self().pid && state.run.owner.boot_id === self().boot_id;
     if (mine || isAlive(state.run.owner)) {
       alive.add(run);
       runs.push({ run, stack: state.run.stack, state: 'in_progress', steps: [] });
-    } else runs.push(options.dryRun === true ? described(run, state) : await sweepRun({ stateDir, engine, run, dir, state }));
+    } else
+      runs.push(
+        options.dryRun === true
+          ? described(run, state)
+          : await sweepRun({ stateDir, engine, run, dir, state }),
+      );
   }
   const leftovers = await sweepMarks(options, stateDir, alive);
   return report(runs, leftovers);
@@ -107,7 +128,8 @@ async function sweepRun(found: Found): Promise<SweptRun> {
     const nodes = nodesTouched(state);
     const armed = join(armedDir(found.stateDir, found.engine, line.stack), run);
     const done = await deadmenAreDone(executor, nodes, run, armed);
-    for (const step of state.steps.toReversed()) steps.push(await sweepStep(step, executor, ledger, state, done));
+    for (const step of state.steps.toReversed())
+      steps.push(await sweepStep(step, executor, ledger, state, done));
     if (steps.every((step) => step.state === 'verified' || step.state === 'superseded')) {
       await Promise.all(nodes.map((node) => disarm(executor, node, run)));
       rmSync(armed, { force: true });
@@ -117,7 +139,14 @@ async function sweepRun(found: Found): Promise<SweptRun> {
     // Whoever still holds it goes on trying.
     if (existsSync(armed)) openLease(armed).renew(-1);
   } catch (error) {
-    steps.push({ step: -1, fault: 'cleaning up', target: line.stack, was: '', state: 'failed', detail: messageOf(error) });
+    steps.push({
+      step: -1,
+      fault: 'cleaning up',
+      target: line.stack,
+      was: '',
+      state: 'failed',
+      detail: messageOf(error),
+    });
   } finally {
     ledger.close();
     executor.close();
@@ -125,8 +154,16 @@ async function sweepRun(found: Found): Promise<SweptRun> {
   return { run, stack: line.stack, state: 'unproven', steps };
 }
 
-/** When nobody holds anything any more, there is nothing to do but to look; otherwise they are held back while we work. */
-async function deadmenAreDone(executor: Executor, nodes: readonly string[], run: string, armed: string): Promise<boolean> {
+/**
+ * When nobody holds anything any more, there is nothing to do but to look; otherwise they are held
+ * back while we work.
+ */
+async function deadmenAreDone(
+  executor: Executor,
+  nodes: readonly string[],
+  run: string,
+  armed: string,
+): Promise<boolean> {
   const held = await Promise.all(nodes.map((node) => renewOn(executor, node, run, 60)));
   if (!existsSync(armed)) return !held.includes(true);
   const lease = openLease(armed);
@@ -135,21 +172,44 @@ async function deadmenAreDone(executor: Executor, nodes: readonly string[], run:
   return false;
 }
 
-async function sweepStep(step: StepRecord, executor: Executor, ledger: Ledger, state: LedgerState, done: boolean): Promise<SweptStep> {
-  const about = { step: step.step, fault: step.plan.fault, target: step.plan.target, was: step.state };
-  const context = { ...nodeNotes(executor, state.run?.run ?? ''), executor, by: 'undo', append: ledger.append.bind(ledger) };
+async function sweepStep(
+  step: StepRecord,
+  executor: Executor,
+  ledger: Ledger,
+  state: LedgerState,
+  done: boolean,
+): Promise<SweptStep> {
+  const about = {
+    step: step.step,
+    fault: step.plan.fault,
+    target: step.plan.target,
+    was: step.state,
+  };
+  const context = {
+    ...nodeNotes(executor, state.run?.run ?? ''),
+    executor,
+    by: 'undo',
+    append: ledger.append.bind(ledger),
+  };
   for (let attempt = 0; ; attempt += 1) {
     try {
       const seen = done ? await verify(step, context, 0) : null;
-      return { ...about, ...(seen !== null && isFinal(seen.state) ? seen : await takeBack(step, context)) };
+      return {
+        ...about,
+        ...(seen !== null && isFinal(seen.state) ? seen : await takeBack(step, context)),
+      };
     } catch (error) {
-      if (attempt < 2 && isToxiproxySilent(error) && state.run !== null) await reviveToxiproxy(executor, state.run.targets).catch(() => {});
+      if (attempt < 2 && isToxiproxySilent(error) && state.run !== null)
+        await reviveToxiproxy(executor, state.run.targets).catch(() => {});
       else return { ...about, state: 'failed', detail: messageOf(error) };
     }
   }
 }
 
-/** Nodes that the run may have put something on. A run killed before its first step has a folder there at most. */
+/**
+ * Nodes that the run may have put something on. A run killed before its first step has a folder
+ * there at most.
+ */
 function nodesTouched(state: LedgerState): string[] {
   const all = Object.keys(state.run?.targets.nodes ?? {});
   if (state.steps.length === 0) return all;
@@ -157,7 +217,11 @@ function nodesTouched(state: LedgerState): string[] {
   return all.filter((node) => text.includes(`"node":${JSON.stringify(node)}`));
 }
 
-async function sweepMarks(options: SweepOptions, stateDir: string, alive: ReadonlySet<string>): Promise<Leftover[]> {
+async function sweepMarks(
+  options: SweepOptions,
+  stateDir: string,
+  alive: ReadonlySet<string>,
+): Promise<Leftover[]> {
   const found: Leftover[] = [];
   for (const profile of options.run === undefined ? (options.profiles ?? []) : []) {
     if (options.stack !== undefined && profile.stack !== options.stack) continue;
@@ -165,8 +229,12 @@ async function sweepMarks(options: SweepOptions, stateDir: string, alive: Readon
     const executor = createExecutor(targets);
     const how = { dryRun: options.dryRun ?? false, inUse: (run: string) => alive.has(run) };
     const ask = (where: string, work: Promise<Leftover[]>): Promise<Leftover[]> =>
-      work.catch((error: unknown): Leftover[] => [{ where, what: 'search', run: '?', state: 'unsearched', detail: messageOf(error) }]);
-    const asked = Object.keys(targets.nodes).map((node) => ask(`node:${node}`, sweepNode(executor, node, how)));
+      work.catch((error: unknown): Leftover[] => [
+        { where, what: 'search', run: '?', state: 'unsearched', detail: messageOf(error) },
+      ]);
+    const asked = Object.keys(targets.nodes).map((node) =>
+      ask(`node:${node}`, sweepNode(executor, node, how)),
+    );
     found.push(...(await Promise.all([...asked, ask('links', sweepToxics(targets, how))])).flat());
     executor.close();
   }
@@ -177,12 +245,15 @@ function report(runs: readonly SweptRun[], leftovers: readonly Leftover[]): Swee
   const lines: string[] = [];
   const unproven: string[] = [];
   for (const run of runs) {
-    if (run.state === 'in_progress') lines.push(`run ${run.run} on ${run.stack} goes on; left alone`);
-    else if (run.steps.length === 0) lines.push(`run ${run.run} on ${run.stack} had broken nothing; its traces are removed`);
+    if (run.state === 'in_progress')
+      lines.push(`run ${run.run} on ${run.stack} goes on; left alone`);
+    else if (run.steps.length === 0)
+      lines.push(`run ${run.run} on ${run.stack} had broken nothing; its traces are removed`);
     for (const step of run.steps) {
       const line = `${run.run}: ${step.fault} on ${step.target}: ${step.was} -> ${step.state} (${step.detail})`;
       lines.push(line);
-      if (run.state === 'unproven' && step.state !== 'verified' && step.state !== 'superseded') unproven.push(line);
+      if (run.state === 'unproven' && step.state !== 'verified' && step.state !== 'superseded')
+        unproven.push(line);
     }
   }
   const unsearched = leftovers

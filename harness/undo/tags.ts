@@ -1,6 +1,7 @@
 /**
- * Looks for what carries a run's mark on the targets themselves, for the case that the ledger is not here (another user,
- * a lost disk): folders with a dead-man, rules with our comment, toxics with our name. Nothing without a run id is touched.
+ * Looks for what carries a run's mark on the targets themselves, for the case that the ledger is
+ * not here (another user, a lost disk): folders with a dead-man, rules with our comment, toxics
+ * with our name. Nothing without a run id is touched.
  */
 import { messageOf } from '../drivers/errors.ts';
 import type { Targets } from '../records/ledger.ts';
@@ -38,29 +39,57 @@ for chain in INPUT OUTPUT; do
 done
 for f in /etc/profile.d/hopdrill-"$1"-* /usr/local/bin/hopdrill-"$1"-*; do [ ! -e "$f" ] || rm -f "$f"; done`;
 
-export async function sweepNode(executor: Executor, node: string, options: TagOptions): Promise<Leftover[]> {
+export async function sweepNode(
+  executor: Executor,
+  node: string,
+  options: TagOptions,
+): Promise<Leftover[]> {
   const where = `node:${node}`;
   const listed = await executor.onNode(node, ['sh', '-c', listScript], { idempotent: true });
   const marks = marksOf(listed.stdout);
   const found: Leftover[] = [];
   for (const [run, mark] of marks) {
     const what = [...mark.what].join(', ');
-    if (mark.leased || options.inUse(run)) found.push({ where, what, run, state: 'in_use', detail: 'its lease is valid' });
-    else if (options.dryRun) found.push({ where, what, run, state: 'found', detail: 'would be taken back' });
+    if (mark.leased || options.inUse(run))
+      found.push({ where, what, run, state: 'in_use', detail: 'its lease is valid' });
+    else if (options.dryRun)
+      found.push({ where, what, run, state: 'found', detail: 'would be taken back' });
     else found.push(await dropRun(executor, node, run, what));
   }
   return found;
 }
 
-async function dropRun(executor: Executor, node: string, run: string, what: string): Promise<Leftover> {
+async function dropRun(
+  executor: Executor,
+  node: string,
+  run: string,
+  what: string,
+): Promise<Leftover> {
   const where = `node:${node}`;
   try {
-    const fired = await executor.onNode(node, ['sh', '-c', fireScript, 'hopdrill', run], { idempotent: true, timeoutMs: 60_000 });
-    const dropped = await executor.onNode(node, ['sh', '-c', dropScript, 'hopdrill', run], { idempotent: true });
+    const fired = await executor.onNode(node, ['sh', '-c', fireScript, 'hopdrill', run], {
+      idempotent: true,
+      timeoutMs: 60_000,
+    });
+    const dropped = await executor.onNode(node, ['sh', '-c', dropScript, 'hopdrill', run], {
+      idempotent: true,
+    });
     if (fired.code !== 0 || dropped.code !== 0)
-      return { where, what, run, state: 'failed', detail: (fired.stdout + dropped.stderr).trim().slice(0, 300) };
+      return {
+        where,
+        what,
+        run,
+        state: 'failed',
+        detail: (fired.stdout + dropped.stderr).trim().slice(0, 300),
+      };
     await disarm(executor, node, run);
-    return { where, what, run, state: 'removed', detail: fired.stdout.trim().split('\n').join('; ') };
+    return {
+      where,
+      what,
+      run,
+      state: 'removed',
+      detail: fired.stdout.trim().split('\n').join('; '),
+    };
   } catch (error) {
     return { where, what, run, state: 'failed', detail: messageOf(error) };
   }
@@ -74,7 +103,9 @@ interface Mark {
 /** Exported for its test. */
 export function marksOf(text: string): Map<string, Mark> {
   const lines = text.split('\n');
-  const [boot, up, wall] = (lines.find((line) => line.startsWith('now ')) ?? 'now ,0,0').slice(4).split(',');
+  const [boot, up, wall] = (lines.find((line) => line.startsWith('now ')) ?? 'now ,0,0')
+    .slice(4)
+    .split(',');
   const marks = new Map<string, Mark>();
   const note = (run: string | undefined, what: string): Mark | undefined => {
     if (run === undefined || !isRunId(run)) return undefined;
@@ -88,11 +119,13 @@ export function marksOf(text: string): Map<string, Mark> {
     if (kind === 'dir') {
       const mark = note(name, 'folder');
       const [leaseBoot, leaseUp, leaseWall] = lease.split(',');
-      const left = leaseBoot === boot ? Number(leaseUp) - Number(up) : Number(leaseWall) - Number(wall);
+      const left =
+        leaseBoot === boot ? Number(leaseUp) - Number(up) : Number(leaseWall) - Number(wall);
       if (mark !== undefined && left > 0) mark.leased = true;
     } else if (kind === 'rule') note(name.split(':')[1], 'rule');
     else if (kind === 'file') note(/hopdrill-(.+)-\d+(?:-shell|\.sh)$/.exec(name)?.[1], 'file');
-    else if (kind === 'unit') note(/^hopdrill-(.+)\.service$/.exec(name)?.[1]?.replace(/-\d+-kill$/, ''), 'unit');
+    else if (kind === 'unit')
+      note(/^hopdrill-(.+)\.service$/.exec(name)?.[1]?.replace(/-\d+-kill$/, ''), 'unit');
   }
   return marks;
 }

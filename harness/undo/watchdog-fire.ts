@@ -1,7 +1,17 @@
-/** What the watchdog does when a lease is over; loaded only when one is about to end, since it is most of its memory. */
+/**
+ * What the watchdog does when a lease is over; loaded only when one is about to end, since it is
+ * most of its memory.
+ */
 import { messageOf } from '../drivers/errors.ts';
 import { createExecutor, type Executor } from './execute.ts';
-import { isFinal, type Ledger, type LedgerState, openLedger, readLedger, type StepRecord } from './ledger.ts';
+import {
+  isFinal,
+  type Ledger,
+  type LedgerState,
+  openLedger,
+  readLedger,
+  type StepRecord,
+} from './ledger.ts';
 import { ledgerDir } from './paths.ts';
 import { isToxiproxySilent, reviveToxiproxy } from './revive.ts';
 import { revert, type StepContext, verify } from './step.ts';
@@ -12,10 +22,20 @@ function hostPart(step: StepRecord): { step: StepRecord; verifies: boolean } | n
   if (undo.length === 0 || isFinal(step.state)) return null;
   const verifies = step.plan.digest.kind !== 'sh';
   // Whether a repair replaced a thing on a node is for the node's own dead-man to tell.
-  return { step: { ...step, plan: { ...step.plan, undo, supersedable: step.plan.supersedable && verifies } }, verifies };
+  return {
+    step: {
+      ...step,
+      plan: { ...step.plan, undo, supersedable: step.plan.supersedable && verifies },
+    },
+    verifies,
+  };
 }
 
-async function takeBackRun(dir: string, by: string, open: (state: LedgerState) => Executor): Promise<boolean> {
+async function takeBackRun(
+  dir: string,
+  by: string,
+  open: (state: LedgerState) => Executor,
+): Promise<boolean> {
   const state = readLedger(dir);
   if (state.run === null || state.closed) return true;
   const executor = open(state);
@@ -47,7 +67,8 @@ async function takeBackPart(
     return (await verify({ ...part.step, state: done.state }, context, 2000)).state === 'verified';
   } catch (error) {
     log(`step ${part.step.step}: ${messageOf(error)}`);
-    if (isToxiproxySilent(error) && state.run !== null) log(await reviveToxiproxy(executor, state.run.targets).catch(messageOf));
+    if (isToxiproxySilent(error) && state.run !== null)
+      log(await reviveToxiproxy(executor, state.run.targets).catch(messageOf));
     return false;
   }
 }
@@ -55,7 +76,9 @@ async function takeBackPart(
 export async function fire(stateDir: string, engine: string, run: string): Promise<boolean> {
   log(`${run}: the lease is over`);
   try {
-    const all = await takeBackRun(ledgerDir(stateDir, engine, run), 'watchdog', ({ run: line }) => createExecutor(line!.targets));
+    const all = await takeBackRun(ledgerDir(stateDir, engine, run), 'watchdog', ({ run: line }) =>
+      createExecutor(line!.targets),
+    );
     log(`${run}: ${all ? 'all that is mine is back' : 'not yet back, will try again'}`);
     return all;
   } catch (error) {

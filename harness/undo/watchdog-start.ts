@@ -14,14 +14,18 @@ export interface WatchdogPlace {
 
 export function watchdogPid(place: WatchdogPlace): number | null {
   try {
-    const found = owner.parse(JSON.parse(readFileSync(watchdogFile(place.stateDir, place.engine, place.stack), 'utf8')));
+    const found = owner.parse(
+      JSON.parse(readFileSync(watchdogFile(place.stateDir, place.engine, place.stack), 'utf8')),
+    );
     return isAlive(found) ? found.pid : null;
   } catch {
     return null;
   }
 }
 
-/** Call it after the lease was written: a watchdog about to leave looks once more at what is armed. */
+/**
+ * Call it after the lease was written: a watchdog about to leave looks once more at what is armed.
+ */
 export async function ensureWatchdog(place: WatchdogPlace, withinMs = 5000): Promise<number> {
   const until = performance.now() + withinMs;
   const running = watchdogPid(place);
@@ -30,7 +34,13 @@ export async function ensureWatchdog(place: WatchdogPlace, withinMs = 5000): Pro
   rmSync(file, { force: true });
   const log = openSync(`${file}.log`, 'a', 0o600);
   const small = ['--max-old-space-size=48', '--max-semi-space-size=1', '--no-warnings'];
-  const argv = [...small, new URL('watchdog.ts', import.meta.url).pathname, place.stateDir, place.engine, place.stack];
+  const argv = [
+    ...small,
+    new URL('watchdog.ts', import.meta.url).pathname,
+    place.stateDir,
+    place.engine,
+    place.stack,
+  ];
   const child = spawn(process.execPath, argv, {
     detached: true,
     stdio: ['ignore', 'ignore', log],

@@ -1,6 +1,7 @@
 /**
- * The dead-man of a stack: one detached process that holds what containers, toxics and files in containers need to be put
- * back. It reads leases and ledgers, knows the fixed verbs of the action records and nothing else, and exits when nothing is armed.
+ * The dead-man of a stack: one detached process that holds what containers, toxics and files in
+ * containers need to be put back. It reads leases and ledgers, knows the fixed verbs of the action
+ * records and nothing else, and exits when nothing is armed.
  *
  * node watchdog.ts <state dir> <engine id> <stack>
  */
@@ -13,7 +14,10 @@ import { armedDir, isRunId, watchdogFile } from './paths.ts';
 import type { fire as fireType } from './watchdog-fire.ts';
 
 const pollMs = 150;
-/** A runner renews four times a lease; with less than this left it is late, and the work may have to be done soon. */
+/**
+ * A runner renews four times a lease; with less than this left it is late, and the work may have to
+ * be done soon.
+ */
 const lateSeconds = 1.5;
 /** It stays for the next scenario of a series: starting it costs more than keeping it. */
 const lingerMs = 3000;
@@ -63,7 +67,8 @@ function claim(pidFile: string): boolean {
 
 if (import.meta.main) {
   const [stateDir, engine, stack] = process.argv.slice(2);
-  if (stateDir === undefined || engine === undefined || stack === undefined) throw new Error('watchdog.ts <state dir> <engine id> <stack>');
+  if (stateDir === undefined || engine === undefined || stack === undefined)
+    throw new Error('watchdog.ts <state dir> <engine id> <stack>');
   // It outlives the terminal and the job that started it.
   process.on('SIGHUP', () => {});
   process.on('SIGINT', () => {});

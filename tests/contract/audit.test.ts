@@ -1,23 +1,34 @@
-// What the audit keeps: repeated refusals are one row with a count; whatever was done is a row each, however often.
+// What the audit keeps: repeated refusals are one row with a count; whatever was done is a row
+// each, however often.
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Json, World } from '../support/world.ts';
 
 const world = new World();
-const tokenOf = (who: string) => world.secret(world.profile.credentials.operatorTokenFile?.replace('operator', who));
-const rowsOf = async (query: string): Promise<Json[]> => (await world.api('GET', `/v1/audit?${query}`)).json.rows;
+const tokenOf = (who: string) =>
+  world.secret(world.profile.credentials.operatorTokenFile?.replace('operator', who));
+const rowsOf = async (query: string): Promise<Json[]> =>
+  (await world.api('GET', `/v1/audit?${query}`)).json.rows;
 /** A name that no earlier refusal was about, so that none of these joins its row. */
 const fresh = (): string => `node-${randomUUID().slice(0, 13)}`;
 
 test('five times forbidden at once is one row that says five; somebody else has a row of his own', async () => {
   const since = new Date().toISOString();
   const target = fresh();
-  const revokeAs = (who: string) => world.api('POST', `/v1/nodes/${target}/revoke`, tokenOf(who), {});
+  const revokeAs = (who: string) =>
+    world.api('POST', `/v1/nodes/${target}/revoke`, tokenOf(who), {});
   const answers = await Promise.all(Array.from({ length: 5 }, () => revokeAs('user')));
   answers.push(await revokeAs('viewer'));
-  expect(answers.map(({ status, json }) => `${status} ${json.error.code}`)).toEqual(Array(6).fill('403 forbidden'));
-  const rows = (await rowsOf(`action=node.revoked&since=${since}`)).filter((row) => row.target === target);
-  expect(rows.map(({ result, reason, count }) => `${result} ${reason} ${count}`)).toEqual(['denied forbidden 5', 'denied forbidden 1']);
+  expect(answers.map(({ status, json }) => `${status} ${json.error.code}`)).toEqual(
+    Array(6).fill('403 forbidden'),
+  );
+  const rows = (await rowsOf(`action=node.revoked&since=${since}`)).filter(
+    (row) => row.target === target,
+  );
+  expect(rows.map(({ result, reason, count }) => `${result} ${reason} ${count}`)).toEqual([
+    'denied forbidden 5',
+    'denied forbidden 1',
+  ]);
   const [five, one] = rows;
   expect(five.actor_id).not.toBe(one.actor_id);
   expect(Date.parse(five.last_seen_at)).toBeGreaterThan(Date.parse(five.first_seen_at));

@@ -10,9 +10,13 @@ interface Broken {
   readonly putBack: () => Promise<unknown>;
 }
 
-const sizeIn = (text: string): string[] => [...text.matchAll(/^(\d+ \d+)$/gm)].map((match) => match[1]!);
+const sizeIn = (text: string): string[] =>
+  [...text.matchAll(/^(\d+ \d+)$/gm)].map((match) => match[1]!);
 
-/** The page resizes the terminal when it becomes ready; what is asked before that has settled tells the old size. */
+/**
+ * The page resizes the terminal when it becomes ready; what is asked before that has settled tells
+ * the old size.
+ */
 async function askSize(page: ConsolePage): Promise<string> {
   const before = sizeIn(await page.terminalText()).length;
   await page.type('stty size\n');
@@ -43,7 +47,9 @@ async function useTerminal(world: World, node: string): Promise<void> {
     expect(existsSync(picture)).toBe(true);
 
     await page.type('exit\n');
-    expect(await page.waitFor(({ state }) => state === 'closed', 5000), 'closed').toMatchObject({ code: 'exit' });
+    expect(await page.waitFor(({ state }) => state === 'closed', 5000), 'closed').toMatchObject({
+      code: 'exit',
+    });
     expect(page.sockets.map(({ status }) => status)).toEqual([101]);
   } finally {
     await page.close();
@@ -75,8 +81,17 @@ describe('a real browser', () => {
   });
 
   test('is told in plain words what happened to a token that was used', async () => {
-    const minted = (await world.api('POST', `/v1/allocations/${world.allocationOf('node-1')}/terminal-token`, world.userToken)).json;
-    const answer = { token: minted.token as string, correlationId: minted.correlation_id as string };
+    const minted = (
+      await world.api(
+        'POST',
+        `/v1/allocations/${world.allocationOf('node-1')}/terminal-token`,
+        world.userToken,
+      )
+    ).json;
+    const answer = {
+      token: minted.token as string,
+      correlationId: minted.correlation_id as string,
+    };
     const first = await atConsole(world, 'node-1', { minted: answer });
     try {
       expect(await first.waitFor(({ state }) => state === 'ready', 15_000)).not.toBeNull();
@@ -86,7 +101,10 @@ describe('a real browser', () => {
     const again = await atConsole(world, 'node-1', { minted: answer });
     try {
       const shown = await again.waitFor(({ state }) => state === 'error', 15_000);
-      expect(shown).toMatchObject({ code: 'terminal_token_used', correlationId: answer.correlationId });
+      expect(shown).toMatchObject({
+        code: 'terminal_token_used',
+        correlationId: answer.correlationId,
+      });
       expect(shown?.message).toMatch(/used before/);
       expect(shown?.next).toMatch(/new terminal/);
       expect(again.sockets.map(({ status }) => status)).toEqual([409]);
@@ -100,9 +118,16 @@ describe('a real browser', () => {
     const page = await atConsole(world, 'node-1');
     try {
       const shown = await page.waitFor(({ state }) => state === 'error', 15_000);
-      const frame = page.sockets[0]!.texts.map((text) => JSON.parse(text)).find(({ type }) => type === 'error');
+      const frame = page.sockets[0]!.texts.map((text) => JSON.parse(text)).find(
+        ({ type }) => type === 'error',
+      );
       expect(frame).toMatchObject({ code: 'node_stream_timeout' });
-      expect(shown).toMatchObject({ code: frame.code, message: frame.message, next: frame.next, correlationId: frame.correlation_id });
+      expect(shown).toMatchObject({
+        code: frame.code,
+        message: frame.message,
+        next: frame.next,
+        correlationId: frame.correlation_id,
+      });
     } finally {
       await page.close();
       await world.must('node-1', 'iptables -D OUTPUT -p tcp --dport 18443 -j DROP');
@@ -148,8 +173,13 @@ describe('a real browser', () => {
     });
     expect(shown).toMatchObject({ code: 'session_binding_unavailable' });
     expect(shown?.next).toMatch(/Try again/);
-    const line = (await world.log('gateway', since)).split('\n').find((text) => text.includes('"browser_refused"'));
-    expect(JSON.parse(line!)).toMatchObject({ code: 'session_binding_unavailable', correlation_id: shown?.correlationId });
+    const line = (await world.log('gateway', since))
+      .split('\n')
+      .find((text) => text.includes('"browser_refused"'));
+    expect(JSON.parse(line!)).toMatchObject({
+      code: 'session_binding_unavailable',
+      correlation_id: shown?.correlationId,
+    });
     await world.untilGreen();
   });
 
@@ -159,7 +189,10 @@ describe('a real browser', () => {
   ])('is told that the page is broken when %s is missing', async ([, file]) => {
     const path = `/opt/gpuaas/releases/console-current/${file}`;
     const breakIt = () => world.must('edge', `mv ${path} ${path}.kept`);
-    const shown = await shownWhile({ breakIt, putBack: () => world.must('edge', `mv ${path}.kept ${path}`) }, false);
+    const shown = await shownWhile(
+      { breakIt, putBack: () => world.must('edge', `mv ${path}.kept ${path}`) },
+      false,
+    );
     expect(shown).toMatchObject({ code: 'page_incomplete', text: 'Not connected' });
     expect(shown?.message).toMatch(/could not be loaded/);
     expect(shown?.next).toMatch(/Reload/);

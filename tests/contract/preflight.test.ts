@@ -1,4 +1,5 @@
-// The preflight as a command and as a function, on a platform that is well: same answer, one document, no secret, ends by its deadline.
+// The preflight as a command and as a function, on a platform that is well: same answer, one
+// document, no secret, ends by its deadline.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -6,7 +7,14 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type PreflightReport, preflightReport } from '../../harness/records/preflight.ts';
 import { profileFileOf } from '../../harness/stack/state.ts';
 import { gpuaasPreflight } from '../../harness/systems/gpuaas/preflight.ts';
-import { argvFor, asCommand, command, hopdrill, notGreen, preflight } from '../support/preflight.ts';
+import {
+  argvFor,
+  asCommand,
+  command,
+  hopdrill,
+  notGreen,
+  preflight,
+} from '../support/preflight.ts';
 import { World } from '../support/world.ts';
 
 let world: World;
@@ -21,16 +29,40 @@ beforeAll(async () => {
 });
 
 /** What must be the same whoever asks, however long it took. */
-const shape = ({ result, hop, signal, partial, user_state, user_access, scope, environment, hops, proof }: PreflightReport) => ({
+const shape = ({
+  result,
+  hop,
+  signal,
+  partial,
+  user_state,
+  user_access,
+  scope,
+  environment,
+  hops,
+  proof,
+}: PreflightReport) => ({
   ...{ result, hop, signal, partial, user_state, user_access, scope, environment, proof },
-  hops: hops.map(({ id, order, status, vantage, explained_by }) => ({ id, order, status, vantage, explained_by })),
+  hops: hops.map(({ id, order, status, vantage, explained_by }) => ({
+    id,
+    order,
+    status,
+    vantage,
+    explained_by,
+  })),
 });
 
 test('both nodes are healthy, every hop asked', async () => {
   for (const node of ['node-1', 'node-2']) {
     const report = await preflight(argvFor(profile, node));
     expect(notGreen(report)).toEqual([]);
-    expect(report).toMatchObject({ result: 'healthy', hop: null, partial: false, user_state: 'normal', user_access: 'ok', error: null });
+    expect(report).toMatchObject({
+      result: 'healthy',
+      hop: null,
+      partial: false,
+      user_state: 'normal',
+      user_access: 'ok',
+      error: null,
+    });
     expect(report.subject.node_id).toBe(node);
   }
 });
@@ -49,7 +81,9 @@ test('function, flags and --profile give the same report', async () => {
 test('probes run side by side', async () => {
   const { hops } = await preflight(argv);
   // At one moment, whatever the pace: one slow probe may take most of the whole time by itself.
-  const underWay = hops.map(({ started_ms: at }) => hops.filter((hop) => hop.started_ms <= at && at < hop.started_ms + hop.duration_ms));
+  const underWay = hops.map(({ started_ms: at }) =>
+    hops.filter((hop) => hop.started_ms <= at && at < hop.started_ms + hop.duration_ms),
+  );
   expect(Math.max(...underWay.map((those) => those.length))).toBeGreaterThan(9);
 });
 
@@ -66,8 +100,16 @@ test('the table has the sections of the runbook and the result', async () => {
 test('no secret is printed, in no form', async () => {
   const { credentials, nodes } = world.profile;
   const key = world.secret(nodes['node-1']?.sshKeyFile).split('\n')[1] ?? '';
-  const secrets = [world.operatorToken, world.userToken, world.secret(credentials.edgeCookieFile), key];
-  const printed = await Promise.all([command(['preflight', ...argv]), command(['preflight', ...argv, '--json'])]);
+  const secrets = [
+    world.operatorToken,
+    world.userToken,
+    world.secret(credentials.edgeCookieFile),
+    key,
+  ];
+  const printed = await Promise.all([
+    command(['preflight', ...argv]),
+    command(['preflight', ...argv, '--json']),
+  ]);
   for (const { stdout, stderr } of printed) {
     for (const secret of secrets) expect(`${stdout}${stderr}`).not.toContain(secret);
     expect(`${stdout}${stderr}`).not.toContain('PRIVATE KEY');
@@ -77,31 +119,43 @@ test('no secret is printed, in no form', async () => {
 describe('parts of it', () => {
   test('--only asks that hop and what it needs', async () => {
     const report = await preflight([...argv, '--only', 'terminal_public_route']);
-    expect(report.hops.filter((hop) => hop.status === 'pass').map((hop) => hop.id)).toEqual(['terminal_public_route']);
+    expect(report.hops.filter((hop) => hop.status === 'pass').map((hop) => hop.id)).toEqual([
+      'terminal_public_route',
+    ]);
     expect(report.hops.filter((hop) => hop.status === 'not_run').length).toBeGreaterThan(10);
   });
 
   test('--until stops there, --in-order goes one by one', async () => {
     const report = await preflight([...argv, '--until', 'terminal_token_mint', '--in-order']);
-    const asked = report.hops.filter((hop) => hop.status === 'pass').sort((a, b) => a.order - b.order);
+    const asked = report.hops
+      .filter((hop) => hop.status === 'pass')
+      .sort((a, b) => a.order - b.order);
     expect(asked.map((hop) => hop.order)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     for (const [index, hop] of asked.entries()) {
       const before = asked[index - 1];
-      if (before) expect(hop.started_ms).toBeGreaterThanOrEqual(before.started_ms + before.duration_ms - 1);
+      if (before)
+        expect(hop.started_ms).toBeGreaterThanOrEqual(before.started_ms + before.duration_ms - 1);
     }
   });
 
   test('without an allocation it is partial, and --require-complete says so by its code', async () => {
     const partial = argv.toSpliced(argv.indexOf('--allocation-id'), 2);
     const { report, code } = await asCommand(partial);
-    expect({ result: report.result, partial: report.partial, code }).toEqual({ result: 'healthy', partial: true, code: 0 });
+    expect({ result: report.result, partial: report.partial, code }).toEqual({
+      result: 'healthy',
+      partial: true,
+      code: 0,
+    });
     expect((await asCommand([...partial, '--require-complete'])).code).toBe(2);
   });
 
   test('--run-ws-smoke without a cookie proves nothing, and says which proof is missing', async () => {
     const without = argv.toSpliced(argv.indexOf('--edge-cookie-file'), 2);
     const { report, code } = await asCommand([...without, '--run-ws-smoke']);
-    expect(report.hops.find((hop) => hop.id === 'browser_terminal_ws')).toMatchObject({ status: 'unknown', cause: 'edge_auth_required' });
+    expect(report.hops.find((hop) => hop.id === 'browser_terminal_ws')).toMatchObject({
+      status: 'unknown',
+      cause: 'edge_auth_required',
+    });
     expect(report.proof).toMatch(/^none/);
     expect(code).toBe(2);
   });
@@ -116,7 +170,9 @@ describe('every end of it is one document', () => {
     return { port: (server.address() as { port: number }).port, close: () => server.close() };
   }
 
-  async function collect(child: ChildProcess): Promise<{ report: PreflightReport; code: number | null }> {
+  async function collect(
+    child: ChildProcess,
+  ): Promise<{ report: PreflightReport; code: number | null }> {
     let text = '';
     child.stdout?.on('data', (chunk) => (text += String(chunk)));
     const [code] = (await once(child, 'close')) as [number | null];
@@ -159,7 +215,12 @@ describe('every end of it is one document', () => {
   });
 
   test('with input for no hop at all it is not called healthy', async () => {
-    const { report, code } = await asCommand(['--api-base', 'https://127.0.0.1:9', '--node-id', 'node-1']);
+    const { report, code } = await asCommand([
+      '--api-base',
+      'https://127.0.0.1:9',
+      '--node-id',
+      'node-1',
+    ]);
     expect({ code, result: report.result }).toEqual({ code: 2, result: 'inconclusive' });
   });
 });

@@ -1,11 +1,13 @@
-// What the edge and the ingress answer by themselves: the platform's envelope, and nothing to people who have not signed in.
+// What the edge and the ingress answer by themselves: the platform's envelope, and nothing to
+// people who have not signed in.
 import { connect } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { type Json, World } from '../support/world.ts';
 
 const world = new World();
 const hosts = ['api', 'terminal', 'console', 'apps'];
-const urlOf = (host: string): string => world.profile.public!.consoleBase!.replace('//console.', `//${host}.`);
+const urlOf = (host: string): string =>
+  world.profile.public!.consoleBase!.replace('//console.', `//${host}.`);
 const cookie = { cookie: `gpuaas_edge=${world.secret(world.profile.credentials.edgeCookieFile)}` };
 
 interface Raw {
@@ -24,10 +26,16 @@ const parse = (text: string): Raw => {
 /** A request as bytes: no client library would send these. */
 function atEdge(host: string, request: string): Promise<Raw> {
   const at = new URL(urlOf(host));
-  const options = { host: world.profile.public!.resolveAddress ?? at.hostname, port: Number(at.port), servername: at.hostname };
+  const options = {
+    host: world.profile.public!.resolveAddress ?? at.hostname,
+    port: Number(at.port),
+    servername: at.hostname,
+  };
   return new Promise((resolve, reject) => {
     let text = '';
-    const socket = connect({ ...options, ca: world.secret(world.profile.public!.caFile) }, () => socket.write(request));
+    const socket = connect({ ...options, ca: world.secret(world.profile.public!.caFile) }, () =>
+      socket.write(request),
+    );
     socket.on('data', (chunk) => {
       text += chunk.toString();
       // nginx lingers for a body that never comes; the answer is there long before it closes.
@@ -41,13 +49,19 @@ function atEdge(host: string, request: string): Promise<Raw> {
 }
 
 /** The same at the node-facing listeners, from the node, with its certificate or without one. */
-async function atIngress(address: string, ca: string, request: string, certificate: string): Promise<Raw> {
+async function atIngress(
+  address: string,
+  ca: string,
+  request: string,
+  certificate: string,
+): Promise<Raw> {
   const line = `printf '${request.replaceAll('\r\n', '\\r\\n').replaceAll('%', '%%')}' | timeout 8 openssl s_client -quiet -ign_eof -connect ${address} -servername ${address.split(':')[0]} -CAfile /etc/gpuaas/${ca} ${certificate} 2>/dev/null || true`;
   return parse(await world.must('node-1', line));
 }
 const own = '-cert /etc/gpuaas/cert.pem -key /etc/gpuaas/key.pem';
 
-const lines = (first: string, ...more: string[]): string => [first, 'Host: platform', 'Connection: close', ...more, '', ''].join('\r\n');
+const lines = (first: string, ...more: string[]): string =>
+  [first, 'Host: platform', 'Connection: close', ...more, '', ''].join('\r\n');
 const large = 'Content-Length: 200000';
 const refusals: [string, number, string][] = [
   [lines('POST /v1/projects HTTP/1.1', large), 413, 'body_too_large'],
@@ -58,15 +72,16 @@ const refusals: [string, number, string][] = [
 ];
 
 describe('what nginx refuses by itself is in the envelope of the platform', () => {
-  test.for(hosts.flatMap((host) => refusals.map(([request, status, code]) => [host, status, code, request] as const)))(
-    'edge, %s: %i %s',
-    async ([host, status, code, request]) => {
-      const got = await atEdge(host, request);
-      expect([got.status, got.json.error?.code, got.product]).toEqual([status, code, 'edge']);
-      expect(got.json.error.message).toMatch(/^[a-z].{10,}/);
-      expect(got.json.error.correlation_id).toMatch(/^[A-Za-z0-9._-]{8,80}$/);
-    },
-  );
+  test.for(
+    hosts.flatMap((host) =>
+      refusals.map(([request, status, code]) => [host, status, code, request] as const),
+    ),
+  )('edge, %s: %i %s', async ([host, status, code, request]) => {
+    const got = await atEdge(host, request);
+    expect([got.status, got.json.error?.code, got.product]).toEqual([status, code, 'edge']);
+    expect(got.json.error.message).toMatch(/^[a-z].{10,}/);
+    expect(got.json.error.correlation_id).toMatch(/^[A-Za-z0-9._-]{8,80}$/);
+  });
 
   test.for([
     ['node-api.gpuaas.test:443', 'ca-bundle.crt', own],
@@ -74,15 +89,36 @@ describe('what nginx refuses by itself is in the envelope of the platform', () =
   ] as const)('ingress, %s', async ([address, ca, certificate]) => {
     for (const [request, status, code] of refusals.filter(([, known]) => known !== 413)) {
       const got = await atIngress(address, ca, request, certificate);
-      expect([got.status, got.json.error?.code, got.product], code).toEqual([status, code, 'ingress']);
+      expect([got.status, got.json.error?.code, got.product], code).toEqual([
+        status,
+        code,
+        'ingress',
+      ]);
     }
-    const tooLarge = await atIngress(address, ca, lines('POST /internal/v1/enroll HTTP/1.1', large), certificate);
-    expect([tooLarge.status, tooLarge.json.error?.code, tooLarge.product]).toEqual([413, 'body_too_large', 'ingress']);
+    const tooLarge = await atIngress(
+      address,
+      ca,
+      lines('POST /internal/v1/enroll HTTP/1.1', large),
+      certificate,
+    );
+    expect([tooLarge.status, tooLarge.json.error?.code, tooLarge.product]).toEqual([
+      413,
+      'body_too_large',
+      'ingress',
+    ]);
   });
 
   test('but a missing client certificate stays the word of nginx itself', async () => {
-    const got = await atIngress('node-api.gpuaas.test:443', 'ca-bundle.crt', lines('GET / HTTP/1.1'), '');
-    expect([got.status, got.json]).toEqual([400, expect.stringMatching(/No required SSL certificate was sent/)]);
+    const got = await atIngress(
+      'node-api.gpuaas.test:443',
+      'ca-bundle.crt',
+      lines('GET / HTTP/1.1'),
+      '',
+    );
+    expect([got.status, got.json]).toEqual([
+      400,
+      expect.stringMatching(/No required SSL certificate was sent/),
+    ]);
   });
 });
 
@@ -108,7 +144,13 @@ describe('the route of an app', () => {
   });
 
   test('a new allocation is reached by the address that the API gives', async () => {
-    const wanted = { allocation_id: 'alloc-edge', project_id: 'proj-a', node_id: 'node-2', username: 'gpu-edge', app_port: 8177 };
+    const wanted = {
+      allocation_id: 'alloc-edge',
+      project_id: 'proj-a',
+      node_id: 'node-2',
+      username: 'gpu-edge',
+      app_port: 8177,
+    };
     const made = await world.api('POST', '/v1/allocations', world.operatorToken, wanted);
     expect(made.status).toBe(201);
     expect(made.json.app.route_url).toBe(`${urlOf('apps')}/alloc-edge/`);

@@ -22,21 +22,33 @@ interface Inspected {
 }
 
 async function inspectAll(): Promise<Inspected[]> {
-  const ids = (await execa('docker', ['ps', '-aq', '--filter', `label=dev.hopdrill.stack=${stack}`])).stdout.split('\n');
-  return JSON.parse((await execa('docker', ['container', 'inspect', ...ids])).stdout) as Inspected[];
+  const ids = (
+    await execa('docker', ['ps', '-aq', '--filter', `label=dev.hopdrill.stack=${stack}`])
+  ).stdout.split('\n');
+  return JSON.parse(
+    (await execa('docker', ['container', 'inspect', ...ids])).stdout,
+  ) as Inspected[];
 }
 
 test('state lies in a folder that only its owner reads', () => {
   const dir = stackDir(stack);
   expect(statSync(dir).mode & 0o777).toBe(0o700);
-  for (const name of readdirSync(dir)) expect((statSync(join(dir, name)).mode & 0o077).toString(8), name).toBe('0');
+  for (const name of readdirSync(dir))
+    expect((statSync(join(dir, name)).mode & 0o077).toString(8), name).toBe('0');
 });
 
 test('every file that the profile names is there', () => {
   const profile = loadProfile(stack);
   const { operatorTokenFile, userTokenFile, edgeCookieFile } = profile.credentials;
   const node = profile.nodes['node-1']!;
-  const named = [operatorTokenFile, userTokenFile, edgeCookieFile, node.knownHostsFile, node.sshKeyFile, profile.public?.caFile];
+  const named = [
+    operatorTokenFile,
+    userTokenFile,
+    edgeCookieFile,
+    node.knownHostsFile,
+    node.sshKeyFile,
+    profile.public?.caFile,
+  ];
   for (const file of [...named, profile.database?.passwordFile]) {
     expect(readFileSync(join(stackDir(stack), String(file)), 'utf8').trim(), file).not.toBe('');
   }
@@ -58,12 +70,26 @@ test('ports are published on loopback only, nothing is privileged, and parts kee
 test('addresses are those of the contract', async () => {
   const last = (one: Inspected, network: string) =>
     Number(one.NetworkSettings.Networks[`hopdrill-${stack}_${network}`]?.IPAddress.split('.')[3]);
-  const found = new Map((await inspectAll()).map((one) => [one.Config.Labels['com.docker.compose.service'], one]));
-  const core = { db: 10, redis: 11, api: 12, ingress: 13, gateway: 14, edge: 15, provider: 16, links: 20 };
-  for (const [service, host] of Object.entries(core)) expect(last(found.get(service)!, 'core'), service).toBe(host);
-  expect([last(found.get('node-1')!, 'field'), last(found.get('node-2')!, 'field'), last(found.get('dns')!, 'field')]).toEqual([
-    31, 32, 53,
-  ]);
+  const found = new Map(
+    (await inspectAll()).map((one) => [one.Config.Labels['com.docker.compose.service'], one]),
+  );
+  const core = {
+    db: 10,
+    redis: 11,
+    api: 12,
+    ingress: 13,
+    gateway: 14,
+    edge: 15,
+    provider: 16,
+    links: 20,
+  };
+  for (const [service, host] of Object.entries(core))
+    expect(last(found.get(service)!, 'core'), service).toBe(host);
+  expect([
+    last(found.get('node-1')!, 'field'),
+    last(found.get('node-2')!, 'field'),
+    last(found.get('dns')!, 'field'),
+  ]).toEqual([31, 32, 53]);
 });
 
 test('nothing on the inner networks reaches out', async () => {

@@ -4,7 +4,10 @@ import type { Row, Witness } from '../support/row.ts';
 import { by } from '../support/witnesses.ts';
 import type { World } from '../support/world.ts';
 
-/** How long the current page lets "Connecting..." stand: both deadlines of the gateway, and its margin. */
+/**
+ * How long the current page lets "Connecting..." stand: both deadlines of the gateway, and its
+ * margin.
+ */
 const limitMs = (world: World): number => {
   const policy = (key: string) => world.profile.policies[`terminal.${key}_timeout_seconds`] ?? 15;
   return (policy('node_stream') + policy('pty_ready') + 5) * 1000;
@@ -16,8 +19,13 @@ const stuck: Witness = {
   says: async (world) => {
     const page = await atConsole(world, 'node-1');
     try {
-      const shown = await page.waitFor(({ state }) => state !== 'connecting', limitMs(world) + 1000);
-      const told = page.sockets.some(({ texts }) => texts.some((text) => JSON.parse(text).type === 'error'));
+      const shown = await page.waitFor(
+        ({ state }) => state !== 'connecting',
+        limitMs(world) + 1000,
+      );
+      const told = page.sockets.some(({ texts }) =>
+        texts.some((text) => JSON.parse(text).type === 'error'),
+      );
       return shown === null && told;
     } finally {
       await page.close();

@@ -1,4 +1,5 @@
-// What happens to a node's identity: its certificate, its token, its standing with the platform, the room to keep a new one.
+// What happens to a node's identity: its certificate, its token, its standing with the platform,
+// the room to keep a new one.
 import { expect } from 'vitest';
 import type { Row } from '../support/row.ts';
 import { attached, diagnostic, history, journal, log, readModel } from '../support/witnesses.ts';
@@ -32,7 +33,10 @@ async function makeExpired(world: World): Promise<string> {
 }
 async function installExpired(world: World): Promise<void> {
   const cert = await makeExpired(world);
-  await world.must('node-1', `cp -a /etc/gpuaas/cert.pem /root/cert.kept && printf '%s\\n' '${cert}' > /etc/gpuaas/cert.pem`);
+  await world.must(
+    'node-1',
+    `cp -a /etc/gpuaas/cert.pem /root/cert.kept && printf '%s\\n' '${cert}' > /etc/gpuaas/cert.pem`,
+  );
   await restart(world);
 }
 const withToken: Row = {
@@ -40,7 +44,10 @@ const withToken: Row = {
   breakIt: installExpired,
   putBack: (world) => world.must('node-1', 'rm -f /root/cert.kept'),
   witnesses: [
-    history('recovering', (event) => event.user_state === 'recovering' && event.reason === 'cert_expired'),
+    history(
+      'recovering',
+      (event) => event.user_state === 'recovering' && event.reason === 'cert_expired',
+    ),
     journal(/cert_expired/),
     log('ingress', /"uri":"\/internal\/v1\/enroll","status":201,"server_port":"8451"/),
   ],
@@ -48,7 +55,10 @@ const withToken: Row = {
 const withoutToken: Row = {
   name: 'node certificate expired, with no recovery token',
   breakIt: async (world) => {
-    await world.must('node-1', "cp -a /etc/gpuaas/env /root/env.kept && sed -i '/^GPUAAS_ENROLLMENT_TOKEN=/d' /etc/gpuaas/env");
+    await world.must(
+      'node-1',
+      "cp -a /etc/gpuaas/env /root/env.kept && sed -i '/^GPUAAS_ENROLLMENT_TOKEN=/d' /etc/gpuaas/env",
+    );
     await installExpired(world);
   },
   putBack: (world) =>
@@ -61,7 +71,9 @@ const withoutToken: Row = {
     journal(/recovery_token_missing/),
     attached(
       'recovery_token_missing, operator_action_required',
-      ({ recovery }) => recovery.reason === 'recovery_token_missing' && recovery.user_state === 'operator_action_required',
+      ({ recovery }) =>
+        recovery.reason === 'recovery_token_missing' &&
+        recovery.user_state === 'operator_action_required',
     ),
   ],
 };
@@ -72,7 +84,9 @@ const revoked: Row = {
   witnesses: [
     readModel(
       'identity_revoked_or_fenced',
-      (model) => model.recovery.reason === 'identity_revoked_or_fenced' && model.recovery.user_state === 'operator_action_required',
+      (model) =>
+        model.recovery.reason === 'identity_revoked_or_fenced' &&
+        model.recovery.user_state === 'operator_action_required',
     ),
     diagnostic('identity_revoked', (current) => current.reason === 'identity_revoked'),
     journal(/identity_revoked/),
@@ -84,17 +98,26 @@ const onFullDisk: Row = {
   breakIt: async (world) => {
     const cert = await makeExpired(world);
     // Prepared beside the old one: on a full disk only a rename still works.
-    await world.must('node-1', `systemctl stop ${unit} && cp -a /etc/gpuaas/cert.pem /etc/gpuaas/cert.over`);
+    await world.must(
+      'node-1',
+      `systemctl stop ${unit} && cp -a /etc/gpuaas/cert.pem /etc/gpuaas/cert.over`,
+    );
     await world.must('node-1', `printf '%s\\n' '${cert}' > /etc/gpuaas/cert.over`);
     await fillRoot(world);
-    await world.must('node-1', `mv /etc/gpuaas/cert.over /etc/gpuaas/cert.pem && systemctl start ${unit}`);
+    await world.must(
+      'node-1',
+      `mv /etc/gpuaas/cert.over /etc/gpuaas/cert.pem && systemctl start ${unit}`,
+    );
   },
   // Freed is enough: the token is valid, and what comes next is the agent's own business.
   putBack: freeRoot,
   witnesses: [
     journal(/"reason":"recovery_enrollment_blocked","phase":"app","code":"ENOSPC"/),
     cannotWrite,
-    readModel('no heartbeat, temporary', ({ heartbeat, recovery }) => heartbeat.stale && recovery.user_state === 'temporary'),
+    readModel(
+      'no heartbeat, temporary',
+      ({ heartbeat, recovery }) => heartbeat.stale && recovery.user_state === 'temporary',
+    ),
   ],
   afterwards: async (world, since) => {
     const enrolled = (await requests(world, since)).filter(

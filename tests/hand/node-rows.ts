@@ -1,10 +1,28 @@
 // What happens on a node: its agent, its way out, its disk, its clock.
 import { expect } from 'vitest';
 import type { Row } from '../support/row.ts';
-import { by, diagnostic, journal, log, nodeSays, readModel, terminal } from '../support/witnesses.ts';
-import { agentClockBack, cannotWrite, fillRoot, freeRoot, restart, setAgentClock, stale, unit } from './common.ts';
+import {
+  by,
+  diagnostic,
+  journal,
+  log,
+  nodeSays,
+  readModel,
+  terminal,
+} from '../support/witnesses.ts';
+import {
+  agentClockBack,
+  cannotWrite,
+  fillRoot,
+  freeRoot,
+  restart,
+  setAgentClock,
+  stale,
+  unit,
+} from './common.ts';
 
-const reject = (port: number) => `iptables -I OUTPUT -p tcp --dport ${port} -j REJECT --reject-with tcp-reset`;
+const reject = (port: number) =>
+  `iptables -I OUTPUT -p tcp --dport ${port} -j REJECT --reject-with tcp-reset`;
 
 /** Someone else's CA under the very same name: what a stale bundle looks like. */
 const foreignBundle =
@@ -18,9 +36,14 @@ const envBack = `cat /root/env.kept > /etc/gpuaas/env && rm /root/env.kept && sy
 
 /** Whether anybody on the node gets through, as seen by a program that is not the agent. */
 const connect = (name: string, port: number, pattern: RegExp) =>
-  nodeSays(name, `timeout 2 bash -c 'exec 3<>/dev/tcp/${name}/${port}'; echo "ended with $?"`, pattern);
+  nodeSays(
+    name,
+    `timeout 2 bash -c 'exec 3<>/dev/tcp/${name}/${port}'; echo "ended with $?"`,
+    pattern,
+  );
 const handshake = (name: string, pattern: RegExp) => {
-  const ask = 'openssl s_client -connect node-api.gpuaas.test:443 -CAfile /etc/gpuaas/ca-bundle.crt -verify_hostname node-api.gpuaas.test';
+  const ask =
+    'openssl s_client -connect node-api.gpuaas.test:443 -CAfile /etc/gpuaas/ca-bundle.crt -verify_hostname node-api.gpuaas.test';
   return nodeSays(`openssl: ${name}`, `${ask} < /dev/null`, pattern);
 };
 
@@ -29,7 +52,10 @@ const egressRejected: Row = {
   breakIt: (world) => world.must('node-1', reject(443)),
   putBack: (world) => world.must('node-1', reject(443).replace('-I', '-D')),
   witnesses: [
-    diagnostic('refused in phase tcp', (current) => current.phase === 'tcp' && current.code === 'ECONNREFUSED'),
+    diagnostic(
+      'refused in phase tcp',
+      (current) => current.phase === 'tcp' && current.code === 'ECONNREFUSED',
+    ),
     journal(/ECONNREFUSED/),
     connect('node-api.gpuaas.test', 443, /Connection refused/),
     stale,
@@ -56,11 +82,18 @@ const nameGone: Row = {
     await restart(world);
   },
   putBack: (world) =>
-    world.must('dns', 'cat /var/lib/bind/node-1.kept > /var/lib/bind/node-1.zone && rm /var/lib/bind/node-1.kept && rndc reload'),
+    world.must(
+      'dns',
+      'cat /var/lib/bind/node-1.kept > /var/lib/bind/node-1.zone && rm /var/lib/bind/node-1.kept && rndc reload',
+    ),
   witnesses: [
     diagnostic('phase dns', (current) => current.phase === 'dns' && /ENOTFOUND/.test(current.code)),
     journal(/ENOTFOUND/),
-    nodeSays('getent finds nothing', 'getent hosts node-api.gpuaas.test || echo nothing', /nothing/),
+    nodeSays(
+      'getent finds nothing',
+      'getent hosts node-api.gpuaas.test || echo nothing',
+      /nothing/,
+    ),
   ],
 };
 const nameElsewhere: Row = {
@@ -78,7 +111,10 @@ const nameElsewhere: Row = {
     await restart(world);
   },
   witnesses: [
-    diagnostic('name mismatch', (current) => current.phase === 'tls' && /ALTNAME/.test(current.code)),
+    diagnostic(
+      'name mismatch',
+      (current) => current.phase === 'tls' && /ALTNAME/.test(current.code),
+    ),
     journal(/ERR_TLS_CERT_ALTNAME_INVALID/),
     handshake('hostname mismatch', /Verify return code: 62 /),
     stale,
@@ -91,7 +127,10 @@ const bundleStale: Row = {
     await restart(world);
   },
   putBack: async (world) => {
-    await world.must('node-1', 'cat /root/bundle.kept > /etc/gpuaas/ca-bundle.crt && rm /root/bundle.kept /root/foreign.*');
+    await world.must(
+      'node-1',
+      'cat /root/bundle.kept > /etc/gpuaas/ca-bundle.crt && rm /root/bundle.kept /root/foreign.*',
+    );
     await restart(world);
   },
   witnesses: [
@@ -115,7 +154,11 @@ const diskFull: Row = {
   name: 'root file system full',
   breakIt: fillRoot,
   putBack: freeRoot,
-  witnesses: [cannotWrite, readModel('root used', (model) => model.heartbeat.root_used_percent >= 99), journal(/ENOSPC|no space/i)],
+  witnesses: [
+    cannotWrite,
+    readModel('root used', (model) => model.heartbeat.root_used_percent >= 99),
+    journal(/ENOSPC|no space/i),
+  ],
 };
 const diskFullReboot: Row = {
   name: 'root file system full, across a reboot',
@@ -134,48 +177,77 @@ const diskFullReboot: Row = {
   witnesses: diskFull.witnesses.slice(0, 2),
 };
 const aheadMs = 8 * 86_400_000;
-const isAhead = (at: string | undefined): boolean => Math.abs(Date.parse(at ?? '') - Date.now() - aheadMs) < 300_000;
+const isAhead = (at: string | undefined): boolean =>
+  Math.abs(Date.parse(at ?? '') - Date.now() - aheadMs) < 300_000;
 const clockAhead: Row = {
   name: 'clock 8 days ahead for the agent',
   breakIt: (world) => setAgentClock(world, '+8d'),
   putBack: agentClockBack,
   witnesses: [
-    diagnostic("the server's certificate is over, eight days from now", ({ code, at }) => code === 'CERT_HAS_EXPIRED' && isAhead(at)),
-    by('systemd', 'journald: the agent dates its lines eight days later than journald', async (world, since) => {
-      const lines = (await world.journal('node-1', since)).split('\n').filter((line) => line.startsWith('{'));
-      return lines.some((line) => isAhead(JSON.parse(line).at));
-    }),
+    diagnostic(
+      "the server's certificate is over, eight days from now",
+      ({ code, at }) => code === 'CERT_HAS_EXPIRED' && isAhead(at),
+    ),
+    by(
+      'systemd',
+      'journald: the agent dates its lines eight days later than journald',
+      async (world, since) => {
+        const lines = (await world.journal('node-1', since))
+          .split('\n')
+          .filter((line) => line.startsWith('{'));
+        return lines.some((line) => isAhead(JSON.parse(line).at));
+      },
+    ),
     // The listener for nodes without certificate is hung up on before a request is made.
-    log('ingress', /peer closed connection in SSL handshake while SSL handshaking, client: [0-9.]+, server: 0\.0\.0\.0:8451/),
+    log(
+      'ingress',
+      /peer closed connection in SSL handshake while SSL handshaking, client: [0-9.]+, server: 0\.0\.0\.0:8451/,
+    ),
   ],
 };
 const opsAccess: Row = {
   name: 'guest agent stopped with sshd refusing',
   breakIt: (world) =>
-    world.must('node-1', 'systemctl stop ssh.socket 2>/dev/null; systemctl stop ssh.service && systemctl stop qemu-guest-agent.service'),
-  putBack: (world) => world.must('node-1', 'systemctl start ssh.service && systemctl start qemu-guest-agent.service'),
+    world.must(
+      'node-1',
+      'systemctl stop ssh.socket 2>/dev/null; systemctl stop ssh.service && systemctl stop qemu-guest-agent.service',
+    ),
+  putBack: (world) =>
+    world.must('node-1', 'systemctl start ssh.service && systemctl start qemu-guest-agent.service'),
   witnesses: [
     by('probe', 'SSH refuses while the agent polls', async (world) => {
       const { agent_status, heartbeat } = await world.readModel('node-1');
-      return (await world.ssh('node-1', 'true')).code === 255 && agent_status === 'healthy' && !heartbeat.stale;
+      return (
+        (await world.ssh('node-1', 'true')).code === 255 &&
+        agent_status === 'healthy' &&
+        !heartbeat.stale
+      );
     }),
     by(
       'provider',
       'provider: guest agent down',
       async (world) =>
-        (await world.call('GET', `${world.profile.provider?.url}/v1/nodes/node-1/guest-agent`, world.operatorToken)).json?.guest_agent ===
-        'down',
+        (
+          await world.call(
+            'GET',
+            `${world.profile.provider?.url}/v1/nodes/node-1/guest-agent`,
+            world.operatorToken,
+          )
+        ).json?.guest_agent === 'down',
     ),
   ],
 };
 const terminalPort: Row = {
   name: 'terminal URL to a wrong port',
-  breakIt: (world) => world.must('node-1', setEnv('GPUAAS_TERMINAL_API_URL', 'https://term.gpuaas.test:18444')),
+  breakIt: (world) =>
+    world.must('node-1', setEnv('GPUAAS_TERMINAL_API_URL', 'https://term.gpuaas.test:18444')),
   putBack: (world) => world.must('node-1', envBack),
   witnesses: [
     terminal(/^node_stream_timeout/),
     journal(/"reason":"terminal_stream_failed","phase":"tcp","code":"ECONNREFUSED"[^\n]*:18444/),
-    readModel('the heartbeat says where it points', (model) => /18444/.test(model.heartbeat.terminal_url ?? '')),
+    readModel('the heartbeat says where it points', (model) =>
+      /18444/.test(model.heartbeat.terminal_url ?? ''),
+    ),
   ],
 };
 const terminalDropped: Row = {

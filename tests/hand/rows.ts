@@ -6,7 +6,14 @@ import { platformRows } from './platform-rows.ts';
 import { taskRows } from './task-rows.ts';
 import { unitRows } from './unit-rows.ts';
 
-const all: readonly Row[] = [...unitRows, ...nodeRows, ...taskRows, ...identityRows, ...platformRows, ...consoleRows];
+const all: readonly Row[] = [
+  ...unitRows,
+  ...nodeRows,
+  ...taskRows,
+  ...identityRows,
+  ...platformRows,
+  ...consoleRows,
+];
 /** The five that `npm test` acts out; the others are part of `npm run prove`. */
 const quick = new Set([
   'unit stopped',

@@ -13,19 +13,35 @@ const unitStopped: Row = {
 const unitMasked: Row = {
   name: 'unit masked',
   breakIt: (world) => world.must('node-1', `systemctl mask --runtime --now ${unit}`),
-  putBack: (world) => world.must('node-1', `systemctl unmask --runtime ${unit} && systemctl start ${unit}`),
+  putBack: (world) =>
+    world.must('node-1', `systemctl unmask --runtime ${unit} && systemctl start ${unit}`),
   // While all is well the start of a unit that runs changes nothing.
-  witnesses: [stale, nodeSays('systemd refuses to start it', `systemctl start ${unit}`, /Unit gpuaas-node-agent\.service is masked/)],
+  witnesses: [
+    stale,
+    nodeSays(
+      'systemd refuses to start it',
+      `systemctl start ${unit}`,
+      /Unit gpuaas-node-agent\.service is masked/,
+    ),
+  ],
 };
 
 /** The agent began once more and had not said before that it ends. */
-const beganUnannounced = by('agent', 'agent: began again without having stopped', async (world, since) => {
-  const record = await world.diagnostic('node-1');
-  // The record remembers days when the clock was ahead.
-  const isNow = (at: number) => at > since.getTime() && at < Date.now() + 2000;
-  const isBeginning = ({ reason, at }: Json) => reason === 'process_alive' && isNow(Date.parse(at));
-  return record.history.some(isBeginning) && !/"event":"agent_stopped"/.test(await world.journal('node-1', since));
-});
+const beganUnannounced = by(
+  'agent',
+  'agent: began again without having stopped',
+  async (world, since) => {
+    const record = await world.diagnostic('node-1');
+    // The record remembers days when the clock was ahead.
+    const isNow = (at: number) => at > since.getTime() && at < Date.now() + 2000;
+    const isBeginning = ({ reason, at }: Json) =>
+      reason === 'process_alive' && isNow(Date.parse(at));
+    return (
+      record.history.some(isBeginning) &&
+      !/"event":"agent_stopped"/.test(await world.journal('node-1', since))
+    );
+  },
+);
 const killer = 'agent-killer.service';
 const processKilled: Row = {
   name: 'process killed again and again',
@@ -40,7 +56,10 @@ const processKilled: Row = {
 };
 
 const install = (release: string) => (world: World) =>
-  world.must('node-1', `ln -sfn /opt/gpuaas/releases/${release} /etc/gpuaas/release && systemctl restart ${unit}`);
+  world.must(
+    'node-1',
+    `ln -sfn /opt/gpuaas/releases/${release} /etc/gpuaas/release && systemctl restart ${unit}`,
+  );
 const olderAgent: Row = {
   name: 'older agent that reports terminal.open too early',
   breakIt: async (world) => {
@@ -58,7 +77,10 @@ const olderAgent: Row = {
       if (attempt.code === 'ready' || attempt.sessionId === null) return false;
       const session = (await world.api('GET', `/v1/terminal/sessions/${attempt.sessionId}`)).json;
       const events = await world.observations(attempt.sessionId);
-      return session?.open_task?.status === 'completed' && !events.some((event) => event.event === 'node_stream_connected');
+      return (
+        session?.open_task?.status === 'completed' &&
+        !events.some((event) => event.event === 'node_stream_connected')
+      );
     }),
   ],
 };
@@ -66,7 +88,10 @@ const wrongCpu: Row = {
   name: 'agent for the wrong CPU',
   breakIt: (world) => install('agent-wrong-arch')(world).catch(() => undefined),
   putBack: install('agent-current'),
-  witnesses: [systemd(/status=203\/EXEC/), readModel('agent_down', (model) => model.recovery.reason === 'agent_down')],
+  witnesses: [
+    systemd(/status=203\/EXEC/),
+    readModel('agent_down', (model) => model.recovery.reason === 'agent_down'),
+  ],
 };
 
 export const unitRows = [unitStopped, unitMasked, processKilled, olderAgent, wrongCpu];

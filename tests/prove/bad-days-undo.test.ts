@@ -1,8 +1,18 @@
-// Bad days on which taking a fault back does not work: it is refused, hangs, raises, or says that it worked and did not.
+// Bad days on which taking a fault back does not work: it is refused, hangs, raises, or says that
+// it worked and did not.
 import { describe, expect, test } from 'vitest';
 import { openToxiproxy } from '../../harness/drivers/toxiproxy.ts';
 import { byHand, container, docker, hopdrill, profileOfSuite } from '../support/proof.ts';
-import { egress, mend, rules, stack, tamper, text, usual, wholeAfterEach } from '../support/proof-bad-day.ts';
+import {
+  egress,
+  mend,
+  rules,
+  stack,
+  tamper,
+  text,
+  usual,
+  wholeAfterEach,
+} from '../support/proof-bad-day.ts';
 import { begin, type Ended, scenarioFile } from '../support/proof-child.ts';
 
 wholeAfterEach();
@@ -35,12 +45,14 @@ describe('an undo that fails', () => {
     const ended = await run.end();
     expect(ended.exitCode, ended.stderr).toBe(3);
     expect(ended.record?.verdict).toBe('dirty');
-    expect(ended.record?.leftovers.filter((left) => left.includes('edge.route-remove'))).toEqual([]);
+    expect(ended.record?.leftovers.filter((left) => left.includes('edge.route-remove'))).toEqual(
+      [],
+    );
     expect(ended.record?.leftovers[0]).toContain('egress.block on node:node-1');
     expect(byHand('edge', 'ls /etc/nginx/conf.d')).toContain('terminal.conf');
-    expect(ended.record?.repairs.find((repair) => repair.name.includes('egress.block'))?.detail).toMatch(
-      /time|deadline|within|not answer/i,
-    );
+    expect(
+      ended.record?.repairs.find((repair) => repair.name.includes('egress.block'))?.detail,
+    ).toMatch(/time|deadline|within|not answer/i);
   });
 
   test('by a refusal: dirty, and the other undos still run', async () => {
@@ -48,7 +60,8 @@ describe('an undo that fails', () => {
       scenarioFile(
         text({
           faults: both,
-          expect: '  hop: node_runtime_api_reachability\n  signal: node_agent_api_unreachable\n  also: [terminal_public_route]',
+          expect:
+            '  hop: node_runtime_api_reachability\n  signal: node_agent_api_unreachable\n  also: [terminal_public_route]',
         }),
       ),
     ]);
@@ -61,8 +74,15 @@ describe('an undo that fails', () => {
     expect(await rules(), 'the rule on the node is gone').toEqual([]);
   });
 
-  /** A run whose undo meets what `meddle` did; then an operator's `hopdrill undo`, before and after the hand has put its own work right. */
-  async function meddled(scenario: string, meddle: () => unknown, putRight: () => unknown): Promise<{ ended: Ended; ruled: string[] }> {
+  /**
+   * A run whose undo meets what `meddle` did; then an operator's `hopdrill undo`, before and after
+   * the hand has put its own work right.
+   */
+  async function meddled(
+    scenario: string,
+    meddle: () => unknown,
+    putRight: () => unknown,
+  ): Promise<{ ended: Ended; ruled: string[] }> {
     const run = begin([scenarioFile(scenario.replace('within: 25s', 'within: 5s'))]);
     await run.at('effect', 'done');
     await meddle();
@@ -73,7 +93,9 @@ describe('an undo that fails', () => {
     const undone = await hopdrill(['undo', '--stack', stack]);
     expect([ended.exitCode, ended.record?.verdict], ended.stderr).toEqual([3, 'dirty']);
     expect(ended.record?.leftovers.at(-1)).toBe('to remove it: ./hopdrill undo');
-    expect([refused.exitCode, undone.exitCode], `${refused.stdout}\n${undone.stdout}`).toEqual([3, 0]);
+    expect([refused.exitCode, undone.exitCode], `${refused.stdout}\n${undone.stdout}`).toEqual([
+      3, 0,
+    ]);
     return { ended, ruled };
   }
 
@@ -115,12 +137,15 @@ describe('an undo that fails', () => {
     const { ended, ruled } = await meddled(
       text({
         faults: `${egress}\n  - container.stop: { part: redis }`,
-        expect: '  hop: node_runtime_api_reachability\n  signal: node_agent_api_unreachable\n  also: [browser_terminal_ws]',
+        expect:
+          '  hop: node_runtime_api_reachability\n  signal: node_agent_api_unreachable\n  also: [browser_terminal_ws]',
       }),
       () => docker('rename', redis, `${redis}-away`),
       () => docker('rename', `${redis}-away`, redis),
     );
-    expect(ended.record?.leftovers[0]).toMatch(/^container\.stop on part:redis: .*No such container/);
+    expect(ended.record?.leftovers[0]).toMatch(
+      /^container\.stop on part:redis: .*No such container/,
+    );
     expect(ended.record?.readback.slice(0, 2)).toMatchObject([{ ok: true }, { ok: false }]);
     expect(ruled, 'the rule on the node is gone').toEqual([]);
   });

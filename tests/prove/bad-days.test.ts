@@ -1,5 +1,5 @@
-// What happens to users of today's tools on a bad day, acted out against hopdrill: each row ends as it should.
-// Here: runners that are killed, injections that fail, probes that time out.
+// What happens to users of today's tools on a bad day, acted out against hopdrill: each row ends as
+// it should. Here: runners that are killed, injections that fail, probes that time out.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -23,7 +23,9 @@ describe('a runner that is killed', () => {
     const { dir, signal, record } = await run.end();
     expect(signal).toBe('SIGKILL');
     await expect.poll(rules, { timeout: leaseMs + 5000, interval: 200 }).toEqual([]);
-    say(`dead-man: undone ${seconds(performance.now() - killed)} after the kill, lease ${seconds(leaseMs)}`);
+    say(
+      `dead-man: undone ${seconds(performance.now() - killed)} after the kill, lease ${seconds(leaseMs)}`,
+    );
     expect(record, 'no verdict was reached').toBeNull();
     const undone = await hopdrill(['undo', '--stack', stack]);
     expect(undone.exitCode, undone.stdout).toBe(0);
@@ -48,7 +50,9 @@ describe('a runner that is killed', () => {
     const next = await begin(['scenarios/gpuaas/node-agent/ops-ssh-refused.yaml']).end();
     expect(next.exitCode, next.stderr).toBe(0);
     const notes = next.events.flatMap((event) => (event.event === 'note' ? [event.text] : []));
-    expect(notes.join('\n')).toMatch(/api-egress-rejected: egress\.block on node:node-1: applied -> verified/);
+    expect(notes.join('\n')).toMatch(
+      /api-egress-rejected: egress\.block on node:node-1: applied -> verified/,
+    );
   });
 
   test('the next run on top of a leftover that cannot be taken back: refuses, dirty', async () => {
@@ -60,7 +64,9 @@ describe('a runner that is killed', () => {
     const next = await begin(['scenarios/gpuaas/node-agent/ops-ssh-refused.yaml']).end();
     expect(next.exitCode, next.stderr).toBe(3);
     expect(next.record?.verdict).toBe('dirty');
-    expect(next.record?.reasons[0]?.observed).toContain('leftovers of an earlier run cannot be taken back');
+    expect(next.record?.reasons[0]?.observed).toContain(
+      'leftovers of an earlier run cannot be taken back',
+    );
     expect(next.record?.leftovers.at(-1)).toBe('to remove it: ./hopdrill undo');
     expect(
       next.record?.stages.map((stage) => stage.stage),
@@ -111,7 +117,11 @@ describe('a runner that nobody reads', () => {
 
   test('a full disk behind stdout: undone and judged, and the lost output is said', async () => {
     const line = 'exec node harness/cli/main.ts run "$1" --stack "$2" --json > /dev/full';
-    const { exitCode, stderr } = await execa('sh', ['-c', line, 'sh', usual, stack], { cwd: root, reject: false, stdin: 'ignore' });
+    const { exitCode, stderr } = await execa('sh', ['-c', line, 'sh', usual, stack], {
+      cwd: root,
+      reject: false,
+      stdin: 'ignore',
+    });
     expect(exitCode, stderr).toBe(70);
     expect(stderr).toMatch(/not all could be written: .*ENOSPC/);
     expect(readFolder(latest() ?? '').record?.verdict).toBe('pass');
@@ -130,7 +140,11 @@ describe('--keep-on-fail', () => {
     const ended = await run.end();
     expect([ended.exitCode, ended.record?.verdict], ended.stderr).toEqual([1, 'fail']);
     expect(ended.record?.reasons).toMatchObject([
-      { field: 'signal', expected: 'node_agent_api_tls_failed', observed: 'node_agent_api_unreachable' },
+      {
+        field: 'signal',
+        expected: 'node_agent_api_tls_failed',
+        observed: 'node_agent_api_unreachable',
+      },
     ]);
     expect(ended.record?.interrupted).toBeNull();
     expect(ended.record?.readback).toMatchObject([{ ok: true }]);
@@ -166,13 +180,25 @@ test('a probe that times out: judged on what was seen, undone all the same, and 
   await run.at('judge', 'done');
   docker('unpause', container('provider'));
   const ended = await run.end();
-  expect([ended.exitCode, ended.record?.verdict], JSON.stringify(ended.record?.reasons)).toEqual([0, 'pass']);
-  expect(ended.record?.observation?.judged).toMatchObject({ hop: 'node_runtime_api_reachability', cause: 'tcp_refused' });
+  expect([ended.exitCode, ended.record?.verdict], JSON.stringify(ended.record?.reasons)).toEqual([
+    0,
+    'pass',
+  ]);
+  expect(ended.record?.observation?.judged).toMatchObject({
+    hop: 'node_runtime_api_reachability',
+    cause: 'tcp_refused',
+  });
   expect(ended.record?.readback).toMatchObject([{ ok: true }]);
   const order = ended.record!.stages.map((stage) => stage.stage);
   expect(order.indexOf('recover')).toBeGreaterThan(order.indexOf('readback'));
-  const [readback, recover] = ['readback', 'recover'].map((name) => ended.record!.stages.find((stage) => stage.stage === name)!);
+  const [readback, recover] = ['readback', 'recover'].map(
+    (name) => ended.record!.stages.find((stage) => stage.stage === name)!,
+  );
   expect(recover!.start_ms).toBeGreaterThanOrEqual(readback!.start_ms + readback!.duration_ms - 1);
-  const first = JSON.parse(readFileSync(join(ended.dir, 'recovery.jsonl'), 'utf8').split('\n')[0]!) as { at: string };
-  expect(Date.parse(first.at)).toBeGreaterThanOrEqual(Date.parse(ended.record!.started_at) + readback!.start_ms);
+  const first = JSON.parse(
+    readFileSync(join(ended.dir, 'recovery.jsonl'), 'utf8').split('\n')[0]!,
+  ) as { at: string };
+  expect(Date.parse(first.at)).toBeGreaterThanOrEqual(
+    Date.parse(ended.record!.started_at) + readback!.start_ms,
+  );
 });

@@ -1,6 +1,11 @@
-// The compose file alone, without `hopdrill up`: what a person gets from plain `docker compose up` when the images are there.
+// The compose file alone, without `hopdrill up`: what a person gets from plain `docker compose up`
+// when the images are there.
 import { execa } from 'execa';
-import { DockerComposeEnvironment, type StartedDockerComposeEnvironment, StartupCheckStrategy } from 'testcontainers';
+import {
+  DockerComposeEnvironment,
+  type StartedDockerComposeEnvironment,
+  StartupCheckStrategy,
+} from 'testcontainers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../../harness/drivers/http.ts';
 import { addressesOf, composeEnvironment, slotCount } from '../../harness/stack/addresses.ts';
@@ -16,9 +21,13 @@ process.env.TESTCONTAINERS_RYUK_DISABLED = 'true';
 
 /** Running, or done with success as bootstrap is; whether it answers is asked below. */
 class Started extends StartupCheckStrategy {
-  override async checkStartupState(...[client, id]: Parameters<StartupCheckStrategy['checkStartupState']>) {
+  override async checkStartupState(
+    ...[client, id]: Parameters<StartupCheckStrategy['checkStartupState']>
+  ) {
     const { State } = await client.getContainer(id).inspect();
-    return State.Running || (State.Status === 'exited' && State.ExitCode === 0) ? 'SUCCESS' : 'PENDING';
+    return State.Running || (State.Status === 'exited' && State.ExitCode === 0)
+      ? 'SUCCESS'
+      : 'PENDING';
   }
 }
 
@@ -44,13 +53,28 @@ test('plain compose brings the whole platform up: the edge answers, both nodes p
   const reached: string[] = [];
   const waiting = new Map<string, string>();
   const signal = AbortSignal.timeout(60_000);
-  const noted = { reached: (what: string) => reached.push(what), waiting: (what: string, why: string) => waiting.set(what, why) };
+  const noted = {
+    reached: (what: string) => reached.push(what),
+    waiting: (what: string, why: string) => waiting.set(what, why),
+  };
   await untilReady({ stack, addresses, signal, ...noted }).catch((error: unknown) =>
     expect.fail(`${String(error)} ${[...waiting].join('; ')}`),
   );
-  expect(reached.sort()).toEqual(['edge', 'node-1 polls', 'node-1 terminal', 'node-2 polls', 'node-2 terminal']);
+  expect(reached.sort()).toEqual([
+    'edge',
+    'node-1 polls',
+    'node-1 terminal',
+    'node-2 polls',
+    'node-2 terminal',
+  ]);
   const provider = await request({ url: `http://127.0.0.1:${addresses.ports.provider}/healthz` });
   expect(provider.status).toBe(200);
-  const { stdout } = await execa('docker', ['ps', '--format', '{{.Names}}', '--filter', `name=hopdrill-${stack}-`]);
+  const { stdout } = await execa('docker', [
+    'ps',
+    '--format',
+    '{{.Names}}',
+    '--filter',
+    `name=hopdrill-${stack}-`,
+  ]);
   expect(stdout.split('\n')).toHaveLength(11);
 });

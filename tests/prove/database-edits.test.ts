@@ -1,11 +1,21 @@
-// A hand in the database during a run is named and fails the run, however it writes; the platform's own writes never do.
+// A hand in the database during a run is named and fails the run, however it writes; the platform's
+// own writes never do.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openDbLog } from '../../harness/drivers/db-log.ts';
 import type { RunRecord } from '../../harness/records/run-record.ts';
 import type { Scenario } from '../../harness/records/scenario.ts';
 import { isAllowed } from '../../harness/stages/audit.ts';
-import { byHand, changed, drill, one, profileOfSuite, say, seconds, when } from '../support/proof.ts';
+import {
+  byHand,
+  changed,
+  drill,
+  one,
+  profileOfSuite,
+  say,
+  seconds,
+  when,
+} from '../support/proof.ts';
 
 /** Each changes nothing that anybody would notice: only the write itself is what must be seen. */
 interface Way {
@@ -19,13 +29,21 @@ interface Way {
 const database = profileOfSuite().database!;
 const api = database.writers.find((writer) => writer.application === 'gpuaas-api')!;
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-const psql = (sql: string, more = ''): string => `psql -X -q -v ON_ERROR_STOP=1 ${more} -d ${database.name} -c ${quoted(sql)}`;
+const psql = (sql: string, more = ''): string =>
+  `psql -X -q -v ON_ERROR_STOP=1 ${more} -d ${database.name} -c ${quoted(sql)}`;
 const asSuperuser = (sql: string): string => byHand('db', psql(sql), 'postgres');
-/** From the very container of the API, with the API's own password, as somebody does who may use docker. */
+/**
+ * From the very container of the API, with the API's own password, as somebody does who may use
+ * docker.
+ */
 const asApi = (sql: string): string =>
-  byHand('api', `PGPASSWORD="$(cat /etc/gpuaas-api/db-password)" ${psql(sql, `-h "$GPUAAS_CORE_PREFIX.20" -U ${api.role}`)}`);
+  byHand(
+    'api',
+    `PGPASSWORD="$(cat /etc/gpuaas-api/db-password)" ${psql(sql, `-h "$GPUAAS_CORE_PREFIX.20" -U ${api.role}`)}`,
+  );
 
-const update = (marker: string): string => `update nodes set agent_version = agent_version where node_id = 'node-1' /* ${marker} */`;
+const update = (marker: string): string =>
+  `update nodes set agent_version = agent_version where node_id = 'node-1' /* ${marker} */`;
 const ways: readonly Way[] = [
   {
     name: 'as superuser',
@@ -41,7 +59,8 @@ const ways: readonly Way[] = [
   },
   {
     name: 'inside WITH ... SELECT',
-    edit: () => asSuperuser(`with edit as (${update('with')} returning 1) select count(*) from edit`),
+    edit: () =>
+      asSuperuser(`with edit as (${update('with')} returning 1) select count(*) from edit`),
     who: 'postgres from a local socket (psql)',
     statement: `with edit as (${update('with')} returning 1) select count(*) from edit`,
   },
@@ -86,7 +105,9 @@ describe('four hands during one run', () => {
     const line = edits.find((edit) => edit.endsWith(`: ${way.statement}`));
     expect(line, edits.join('\n')).toBeDefined();
     expect(line?.startsWith(`${way.who} at `), line).toBe(true);
-    const at = Date.parse(line!.slice(`${way.who} at `.length).slice(0, -`: ${way.statement}`.length));
+    const at = Date.parse(
+      line!.slice(`${way.who} at `.length).slice(0, -`: ${way.statement}`.length),
+    );
     expect(at).toBeGreaterThanOrEqual(window.from - 2000);
     expect(at).toBeLessThanOrEqual(window.to + 2000);
     expect(run.reasons[0]?.observed).toContain(line);
@@ -101,7 +122,9 @@ test("the platform's own writes never fail a run", async () => {
     const cursor = await log.cursor();
     const run = await drill(await smallest());
     const { rows, unattributed } = await log.auditSince(cursor);
-    say(`${run.verdict} after ${seconds(run.duration_ms)}: the platform wrote ${rows.length} times`);
+    say(
+      `${run.verdict} after ${seconds(run.duration_ms)}: the platform wrote ${rows.length} times`,
+    );
     expect(run.verdict, JSON.stringify(run.reasons)).toBe('pass');
     expect(run.audit).toEqual({ watched: true, edits: [] });
     expect(rows.length, 'it wrote, and was not blamed').toBeGreaterThan(10);

@@ -16,7 +16,13 @@ import { freshRun, stack, stackProfile, targets } from '../support/undo.ts';
 describe.skipIf(stack === '')('ssh', () => {
   const target = (): SshTarget => {
     const node = targets().nodes['node-1']!;
-    return { host: node.sshHost, port: node.sshPort, user: node.sshUser, keyFile: node.sshKeyFile, knownHostsFile: node.knownHostsFile };
+    return {
+      host: node.sshHost,
+      port: node.sshPort,
+      user: node.sshUser,
+      keyFile: node.sshKeyFile,
+      knownHostsFile: node.knownHostsFile,
+    };
   };
   const hostsFile = (text: string): string => {
     const file = join(mkdtempSync(join(tmpdir(), 'hosts-')), 'known_hosts');
@@ -25,10 +31,19 @@ describe.skipIf(stack === '')('ssh', () => {
   };
 
   test('refuses a host whose key is not pinned, and one whose key has changed', async () => {
-    await expect(connectSsh({ ...target(), knownHostsFile: hostsFile('') })).rejects.toMatchObject({ code: 'unknown_host_key' });
-    await expect(connectSsh({ ...target(), knownHostsFile: '/nonexistent' })).rejects.toMatchObject({ code: 'unknown_host_key' });
-    const other = readFileSync(target().knownHostsFile, 'utf8').replaceAll(/(AAAA\S{40})\S{4}/g, '$1AAAA');
-    await expect(connectSsh({ ...target(), knownHostsFile: hostsFile(other) })).rejects.toMatchObject({ code: 'changed_host_key' });
+    await expect(connectSsh({ ...target(), knownHostsFile: hostsFile('') })).rejects.toMatchObject({
+      code: 'unknown_host_key',
+    });
+    await expect(connectSsh({ ...target(), knownHostsFile: '/nonexistent' })).rejects.toMatchObject(
+      { code: 'unknown_host_key' },
+    );
+    const other = readFileSync(target().knownHostsFile, 'utf8').replaceAll(
+      /(AAAA\S{40})\S{4}/g,
+      '$1AAAA',
+    );
+    await expect(
+      connectSsh({ ...target(), knownHostsFile: hostsFile(other) }),
+    ).rejects.toMatchObject({ code: 'changed_host_key' });
   });
 
   test('a hundred commands, five at once, and each answer belongs to its question', async () => {
@@ -36,12 +51,16 @@ describe.skipIf(stack === '')('ssh', () => {
     const words = Array.from({ length: 100 }, (_, index) => `it's "${index}" $HOME`);
     const answers = await Promise.all(words.map((word) => connection.exec(['printf', '%s', word])));
     expect(answers.map((answer) => answer.stdout)).toEqual(words);
-    expect(await connection.exec(['sh', '-c', 'cat; echo e >&2; kill -9 $$'], { stdin: 'in' })).toMatchObject({
+    expect(
+      await connection.exec(['sh', '-c', 'cat; echo e >&2; kill -9 $$'], { stdin: 'in' }),
+    ).toMatchObject({
       stdout: 'in',
       stderr: 'e\n',
       signal: expect.stringMatching(/KILL/),
     });
-    await expect(connection.exec(['sleep', '5'], { timeoutMs: 300 })).rejects.toMatchObject({ code: 'timeout' });
+    await expect(connection.exec(['sleep', '5'], { timeoutMs: 300 })).rejects.toMatchObject({
+      code: 'timeout',
+    });
     connection.close();
   });
 
@@ -49,12 +68,20 @@ describe.skipIf(stack === '')('ssh', () => {
     const mute = createTcp(() => {}).listen(0, '127.0.0.1');
     await new Promise((resolve) => mute.once('listening', resolve));
     const { port } = mute.address() as AddressInfo;
-    const key = readFileSync(target().knownHostsFile, 'utf8').trim().split(/\s+/).slice(1, 3).join(' ');
+    const key = readFileSync(target().knownHostsFile, 'utf8')
+      .trim()
+      .split(/\s+/)
+      .slice(1, 3)
+      .join(' ');
     const knownHostsFile = hostsFile(`[127.0.0.1]:${port} ${key}\n[127.0.0.1]:1 ${key}\n`);
-    await expect(connectSsh({ ...target(), host: '127.0.0.1', port, knownHostsFile, timeoutMs: 500 })).rejects.toMatchObject({
+    await expect(
+      connectSsh({ ...target(), host: '127.0.0.1', port, knownHostsFile, timeoutMs: 500 }),
+    ).rejects.toMatchObject({
       code: expect.stringMatching(/timeout|unreachable/),
     });
-    await expect(connectSsh({ ...target(), host: '127.0.0.1', port: 1, knownHostsFile })).rejects.toMatchObject({ code: 'refused' });
+    await expect(
+      connectSsh({ ...target(), host: '127.0.0.1', port: 1, knownHostsFile }),
+    ).rejects.toMatchObject({ code: 'refused' });
     mute.close();
   });
 });
@@ -63,16 +90,29 @@ describe.skipIf(stack === '')('docker', () => {
   test('keeps the streams apart, takes stdin, names what is missing', async () => {
     const docker = openDocker();
     const { container } = stackProfile().parts.api!;
-    expect(await docker.exec(container, ['sh', '-c', 'cat; echo err >&2; exit 7'], { stdin: 'in' })).toEqual({
+    expect(
+      await docker.exec(container, ['sh', '-c', 'cat; echo err >&2; exit 7'], { stdin: 'in' }),
+    ).toEqual({
       code: 7,
       stdout: 'in',
       stderr: 'err\n',
     });
-    const large = await docker.exec(container, ['sh', '-c', 'head -c 3000000 /dev/zero | tr "\\0" x']);
+    const large = await docker.exec(container, [
+      'sh',
+      '-c',
+      'head -c 3000000 /dev/zero | tr "\\0" x',
+    ]);
     expect(large.stdout.length).toBe(3_000_000);
-    await expect(docker.exec(container, ['sleep', '5'], { timeoutMs: 300 })).rejects.toMatchObject({ code: 'timeout' });
-    await expect(docker.inspect('no-such-container')).rejects.toMatchObject({ code: 'not_found', status: 404 });
-    expect(await docker.logsSince(container, new Date(Date.now() - 3_600_000))).toMatch(/"part":"api"/);
+    await expect(docker.exec(container, ['sleep', '5'], { timeoutMs: 300 })).rejects.toMatchObject({
+      code: 'timeout',
+    });
+    await expect(docker.inspect('no-such-container')).rejects.toMatchObject({
+      code: 'not_found',
+      status: 404,
+    });
+    expect(await docker.logsSince(container, new Date(Date.now() - 3_600_000))).toMatch(
+      /"part":"api"/,
+    );
     expect(await docker.logsSince(container, new Date(Date.now() + 60_000))).toBe('');
   });
 });
@@ -85,17 +125,21 @@ describe.skipIf(stack === '')('toxiproxy', () => {
     expect(await toxiproxy.version()).toContain('2.12.0');
     await expect(toxiproxy.read('no/such proxy')).rejects.toThrow(/404 .*not found/);
     const toxic = { name: 'hopdrill-x', stream: 'downstream', toxicity: 1 } as const;
-    await expect(toxiproxy.addToxic('api.db', { ...toxic, type: 'latency', attributes: { latncy: 1 } })).rejects.toThrow(
-      'no attribute latncy',
-    );
-    await expect(toxiproxy.addToxic('api.db', { ...toxic, type: 'latncy', attributes: {} })).rejects.toThrow('no toxic is called');
+    await expect(
+      toxiproxy.addToxic('api.db', { ...toxic, type: 'latency', attributes: { latncy: 1 } }),
+    ).rejects.toThrow('no attribute latncy');
+    await expect(
+      toxiproxy.addToxic('api.db', { ...toxic, type: 'latncy', attributes: {} }),
+    ).rejects.toThrow('no toxic is called');
     expect((await toxiproxy.removeToxic('api.db', 'not-there')).toxics).toEqual([]);
   });
 
   test('a server that hangs is given up', async () => {
     const hanging = createServer(() => {}).listen(0, '127.0.0.1');
     await new Promise((resolve) => hanging.once('listening', resolve));
-    const toxiproxy = openToxiproxy(`http://127.0.0.1:${(hanging.address() as AddressInfo).port}`, { deadlineMs: 200 });
+    const toxiproxy = openToxiproxy(`http://127.0.0.1:${(hanging.address() as AddressInfo).port}`, {
+      deadlineMs: 200,
+    });
     const start = performance.now();
     await expect(toxiproxy.read('p')).rejects.toMatchObject({ code: 'timeout' });
     expect(performance.now() - start).toBeLessThan(1500);
@@ -119,7 +163,8 @@ describe.skipIf(stack === '')('the write log', () => {
   });
   const byHand = async (sql: string): Promise<void> => {
     const { container } = stackProfile().parts.db!;
-    const psql = 'exec setpriv --reuid postgres --regid postgres --clear-groups psql -v ON_ERROR_STOP=1 -d gpuaas -c "$1"';
+    const psql =
+      'exec setpriv --reuid postgres --regid postgres --clear-groups psql -v ON_ERROR_STOP=1 -d gpuaas -c "$1"';
     const ran = await openDocker().exec(container, ['sh', '-c', psql, 'x', sql]);
     expect(ran.stderr + ran.stdout, sql).not.toMatch(/ERROR|FATAL/);
     expect(ran.code).toBe(0);
@@ -137,17 +182,27 @@ describe.skipIf(stack === '')('the write log', () => {
 
   test.each([
     ['a plain statement', "update nodes set lifecycle = lifecycle where node_id = 'node-2'"],
-    ['WITH', "with done as (update nodes set lifecycle = lifecycle where node_id = 'node-2' returning 1) select * from done"],
+    [
+      'WITH',
+      "with done as (update nodes set lifecycle = lifecycle where node_id = 'node-2' returning 1) select * from done",
+    ],
     ['DO', "do $x$ begin update nodes set lifecycle = lifecycle where node_id = 'node-2'; end $x$"],
-    ['triggers switched off', "set session_replication_role = replica; update nodes set lifecycle = lifecycle where node_id = 'node-2'"],
-    ['a table of its own', 'create table stray (x int); insert into stray values (1); drop table stray'],
+    [
+      'triggers switched off',
+      "set session_replication_role = replica; update nodes set lifecycle = lifecycle where node_id = 'node-2'",
+    ],
+    [
+      'a table of its own',
+      'create table stray (x int); insert into stray values (1); drop table stray',
+    ],
   ])('a hand that writes by %s is seen', async (how, sql) => {
     const since = await log.cursor();
     await log.auditSince(since);
     await byHand(sql);
     const audit = await log.auditSince(since);
     const hand = audit.rows.filter((row) => row.session_user === 'postgres');
-    // Who has no trigger to pass leaves no row; the decoding slot sees the transaction all the same.
+    // Who has no trigger to pass leaves no row; the decoding slot sees the transaction all the
+    // same.
     if (how === 'a table of its own') expect(audit.unattributed.length).toBeGreaterThan(0);
     else expect(hand[0]).toMatchObject({ op: 'UPDATE', table_name: 'nodes' });
   });

@@ -1,4 +1,5 @@
-// A situation demands its evidence: shown, the run passes; taken away while it is collected, the run fails for that alone.
+// A situation demands its evidence: shown, the run passes; taken away while it is collected, the
+// run fails for that alone.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -22,7 +23,8 @@ test('what is demanded is collected, and the timeline has stages and platform ev
   const entries = timelineIn(run.dir);
   const times = entries.map((entry) => entry.at);
   expect(times).toEqual([...times].sort());
-  const at = (source: string, what: string): number => entries.findIndex((entry) => entry.source === source && entry.what === what);
+  const at = (source: string, what: string): number =>
+    entries.findIndex((entry) => entry.source === source && entry.what === what);
   expect(at('gateway', 'node_stream_refused')).toBeGreaterThan(at('hopdrill', 'inject begins'));
   expect(at('gateway', 'node_stream_refused')).toBeLessThan(at('hopdrill', 'recover done'));
   expect(entries.some((entry) => entry.source === 'audit')).toBe(true);

@@ -1,5 +1,5 @@
-// 200 healthy preflights, 100 a node, while a certificate is renewed by the product's own command and a person has a
-// terminal open in Chromium: not one of them may fail, and none may be unsure.
+// 200 healthy preflights, 100 a node, while a certificate is renewed by the product's own command
+// and a person has a terminal open in Chromium: not one of them may fail, and none may be unsure.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ConsolePage } from '../../harness/drivers/browser.ts';
 import type { PreflightReport } from '../../harness/records/preflight.ts';
@@ -23,7 +23,8 @@ afterAll(async () => {
   await Promise.all(pages.map((page) => page.close()));
 });
 
-const serial = async (node: string): Promise<string> => world.must(node, 'openssl x509 -in /etc/gpuaas/cert.pem -noout -serial');
+const serial = async (node: string): Promise<string> =>
+  world.must(node, 'openssl x509 -in /etc/gpuaas/cert.pem -noout -serial');
 
 interface Taken {
   readonly reports: PreflightReport[];
@@ -32,7 +33,10 @@ interface Taken {
   terminal: string;
 }
 
-/** The preflights of one node one after the other; what the product and a person do meanwhile starts between two of them and is not waited for. */
+/**
+ * The preflights of one node one after the other; what the product and a person do meanwhile starts
+ * between two of them and is not waited for.
+ */
 async function series(node: string): Promise<Taken> {
   const profile = profileFileOf(world.profile.stack);
   const argv = argvFor(profile, node);
@@ -45,11 +49,14 @@ async function series(node: string): Promise<Taken> {
   };
   const before = await serial(node);
   for (let turn = 0; turn < perNode; turn += 1) {
-    if (turn === Math.floor(perNode * 0.3)) alongside(world.must(node, 'gpuaas-node-bootstrap renew'));
+    if (turn === Math.floor(perNode * 0.3))
+      alongside(world.must(node, 'gpuaas-node-bootstrap renew'));
     if (turn === Math.floor(perNode * 0.5)) alongside(openTerminal(node, taken));
     const started = new Date().toISOString();
     const report =
-      turn % asProcess === asProcess - 1 ? (await asCommand(['--profile', profile, '--node-id', node])).report : await preflight(argv);
+      turn % asProcess === asProcess - 1
+        ? (await asCommand(['--profile', profile, '--node-id', node])).report
+        : await preflight(argv);
     taken.reports.push(report);
     const wrong = notGreen(report);
     if (report.result !== 'healthy' || report.partial || wrong.length > 0)
@@ -81,6 +88,8 @@ test(`${2 * perNode} healthy preflights raise no alarm`, { timeout: 40 * 60_000 
     expect(renewed, `${nodes[index]} has a new certificate`).toBe(true);
     expect(terminal, `${nodes[index]} had a terminal in Chromium`).toContain('42000');
   }
-  const correlations = new Set(all.flatMap(({ reports }) => reports.map((report) => report.correlation_id)));
+  const correlations = new Set(
+    all.flatMap(({ reports }) => reports.map((report) => report.correlation_id)),
+  );
   expect(correlations.size).toBe(nodes.length * perNode);
 });

@@ -1,4 +1,5 @@
-// A platform that hopdrill did not start: plain compose, credentials copied by hand, and the profile of the README.
+// A platform that hopdrill did not start: plain compose, credentials copied by hand, and the
+// profile of the README.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,10 +34,20 @@ function writeProfile(file: string, change: (text: string) => string = (text) =>
 
 beforeAll(async () => {
   const env = composeEnvironment(stack, 'fast', addresses);
-  await execa('docker', ['compose', '-p', project, '-f', composeFile, 'up', '-d', '--no-build'], { env, stdin: 'ignore' });
-  for (const folder of ['operator', 'public']) await docker('cp', '-q', `${project}-bootstrap-1:/secrets/${folder}/.`, dir);
+  await execa('docker', ['compose', '-p', project, '-f', composeFile, 'up', '-d', '--no-build'], {
+    env,
+    stdin: 'ignore',
+  });
+  for (const folder of ['operator', 'public'])
+    await docker('cp', '-q', `${project}-bootstrap-1:/secrets/${folder}/.`, dir);
   const keys = async () =>
-    (await execa('docker', ['exec', `${project}-node-1-1`, 'sh', '-c', 'cat /etc/ssh/ssh_host_*_key.pub'], { reject: false })).stdout;
+    (
+      await execa(
+        'docker',
+        ['exec', `${project}-node-1-1`, 'sh', '-c', 'cat /etc/ssh/ssh_host_*_key.pub'],
+        { reject: false },
+      )
+    ).stdout;
   let text = await keys();
   for (let tries = 0; text === '' && tries < 100; tries += 1) {
     await sleep(300);
@@ -68,16 +79,31 @@ test('the preflight is healthy on it, by the profile alone', async () => {
     await sleep(1500);
     seen = await asCommand(['--profile', profile]);
   }
-  expect({ result: seen.report.result, hop: seen.report.hop, code: seen.code, profile: seen.report.environment.profile }).toEqual({
+  expect({
+    result: seen.report.result,
+    hop: seen.report.hop,
+    code: seen.code,
+    profile: seen.report.environment.profile,
+  }).toEqual({
     ...{ result: 'healthy', hop: null, code: 0, profile: 'drill' },
   });
 });
 
 test('a scenario breaks it, names the hop, and puts everything back', async () => {
-  const { stdout, stderr, exitCode } = await command(['run', 'node-agent/ops-ssh-refused', '--profile', profile, '--json']);
+  const { stdout, stderr, exitCode } = await command([
+    'run',
+    'node-agent/ops-ssh-refused',
+    '--profile',
+    profile,
+    '--json',
+  ]);
   const events = stdout.split('\n').map((line) => JSON.parse(line));
   const verdict = events.find((event) => event.event === 'verdict');
-  expect({ exitCode, verdict: verdict?.verdict, reasons: verdict?.reasons }, stderr).toEqual({ exitCode: 0, verdict: 'pass', reasons: [] });
+  expect({ exitCode, verdict: verdict?.verdict, reasons: verdict?.reasons }, stderr).toEqual({
+    exitCode: 0,
+    verdict: 'pass',
+    reasons: [],
+  });
   const left = await docker(
     'exec',
     `${project}-node-1-1`,
@@ -91,7 +117,13 @@ test('a scenario breaks it, names the hop, and puts everything back', async () =
 test('a platform that is not marked disposable is refused, and nothing is touched', async () => {
   const other = join(dir, 'kept.yaml');
   writeProfile(other, (text) => text.replace('disposable: true ', 'disposable: false'));
-  const planned = await command(['plan', 'node-agent/ops-ssh-refused', '--profile', other, '--json']);
+  const planned = await command([
+    'plan',
+    'node-agent/ops-ssh-refused',
+    '--profile',
+    other,
+    '--json',
+  ]);
   expect(planned.exitCode).toBe(4);
   expect(JSON.parse(planned.stdout).plans[0].refusals.join()).toMatch(/disposable/);
   const ran = await command(['run', 'node-agent/ops-ssh-refused', '--profile', other, '--json']);
@@ -102,7 +134,13 @@ test('a platform that is not marked disposable is refused, and nothing is touche
 test('what the profile does not give is not broken', async () => {
   const other = join(dir, 'no-parts.yaml');
   writeProfile(other, (text) => text.replace(/^parts:\n.*\n/m, '').replace(/^toxiproxy:.*\n/m, ''));
-  const { exitCode, stdout } = await command(['plan', 'terminal/public-route-missing', '--profile', other, '--json']);
+  const { exitCode, stdout } = await command([
+    'plan',
+    'terminal/public-route-missing',
+    '--profile',
+    other,
+    '--json',
+  ]);
   expect(exitCode).toBe(4);
   expect(JSON.parse(stdout).plans[0].refusals.join()).toMatch(/no part edge/);
 });

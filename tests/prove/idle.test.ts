@@ -1,4 +1,5 @@
-// What the platform costs while nobody asks anything of it: bounds on resources, as the engine accounts for them.
+// What the platform costs while nobody asks anything of it: bounds on resources, as the engine
+// accounts for them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openDocker } from '../../harness/drivers/docker.ts';
@@ -14,7 +15,9 @@ test('after a minute without work: at most 600 MB in all, and 10 % of one core o
   await world.untilGreen(60);
   const docker = openDocker();
   // The browser is a person's, and no part of the platform.
-  const parts = (await containersOf(world.profile.stack)).filter(({ service, state }) => service !== 'browser' && state === 'running');
+  const parts = (await containersOf(world.profile.stack)).filter(
+    ({ service, state }) => service !== 'browser' && state === 'running',
+  );
   expect(parts.map(({ service }) => service)).toEqual([
     'api',
     'db',
@@ -39,8 +42,13 @@ test('after a minute without work: at most 600 MB in all, and 10 % of one core o
     core: (after[index]!.cpuSeconds - before[index]!.cpuSeconds) / seconds,
   }));
   const sum = (of: 'megabytes' | 'core') => used.reduce((total, one) => total + one[of], 0);
-  const words = used.map(({ service, megabytes, core }) => `${service} ${megabytes.toFixed(0)} MB ${(100 * core).toFixed(1)} %`);
-  process.stdout.write(`      ${sum('megabytes').toFixed(0)} MB, ${(100 * sum('core')).toFixed(1)} % of one core: ${words.join(', ')}\n`);
+  const words = used.map(
+    ({ service, megabytes, core }) =>
+      `${service} ${megabytes.toFixed(0)} MB ${(100 * core).toFixed(1)} %`,
+  );
+  process.stdout.write(
+    `      ${sum('megabytes').toFixed(0)} MB, ${(100 * sum('core')).toFixed(1)} % of one core: ${words.join(', ')}\n`,
+  );
   expect(
     used.filter(({ megabytes, core }) => megabytes <= 0 || core <= 0),
     'that the engine did not account for',

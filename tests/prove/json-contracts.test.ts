@@ -1,5 +1,6 @@
-// `--json`: one document (for `run` one event a line) alone on stdout, as its schema in the repository says, and the exit
-// codes of the design. The schemas are read from disk, as somebody else's program would.
+// `--json`: one document (for `run` one event a line) alone on stdout, as its schema in the
+// repository says, and the exit codes of the design. The schemas are read from disk, as somebody
+// else's program would.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,11 @@ import { argvFor, command } from '../support/preflight.ts';
 import { type Json, World } from '../support/world.ts';
 
 const schema = (name: string): z.ZodType =>
-  z.fromJSONSchema(JSON.parse(readFileSync(new URL(`../../harness/records/schemas/${name}.json`, import.meta.url), 'utf8')));
+  z.fromJSONSchema(
+    JSON.parse(
+      readFileSync(new URL(`../../harness/records/schemas/${name}.json`, import.meta.url), 'utf8'),
+    ),
+  );
 
 let world: World;
 let profile: string;
@@ -31,7 +36,11 @@ afterAll(async () => {
 });
 
 /** Runs a command and checks its one document. */
-async function documentOf(name: string, argv: readonly string[], codes: readonly number[] = [0]): Promise<Json> {
+async function documentOf(
+  name: string,
+  argv: readonly string[],
+  codes: readonly number[] = [0],
+): Promise<Json> {
   const { stdout, exitCode, stderr } = await command(argv);
   expect(codes, `${argv.join(' ')}: ${stderr}`).toContain(exitCode);
   const document = JSON.parse(stdout);
@@ -43,11 +52,24 @@ async function documentOf(name: string, argv: readonly string[], codes: readonly
 test('list', async () => {
   const rows = await documentOf('list', ['list', '--json']);
   expect(rows.length).toBeGreaterThan(13);
-  expect(Object.keys(rows[0]).sort()).toEqual(['file', 'name', 'severity', 'source', 'system', 'tags']);
+  expect(Object.keys(rows[0]).sort()).toEqual([
+    'file',
+    'name',
+    'severity',
+    'source',
+    'system',
+    'tags',
+  ]);
 });
 
 test('plan', async () => {
-  const { plans } = await documentOf('plan', ['plan', 'node-agent/service-stopped', '--stack', world.profile.stack, '--json']);
+  const { plans } = await documentOf('plan', [
+    'plan',
+    'node-agent/service-stopped',
+    '--stack',
+    world.profile.stack,
+    '--json',
+  ]);
   expect(plans).toHaveLength(1);
   expect(plans[0].undo.length).toBeGreaterThan(0);
 });
@@ -59,17 +81,35 @@ test('preflight, on every exit path', async () => {
   const at = argv.indexOf('--allocation-id');
   const partial = ['preflight', ...argv.toSpliced(at, 2), '--json'];
   expect((await documentOf('preflight', partial)).partial).toBe(true);
-  expect((await documentOf('preflight', [...partial, '--require-complete'], [2])).result).toBe('inconclusive');
-  expect((await documentOf('preflight', ['preflight', '--profile', profile, '--nonsense', '--json'], [64])).error.code).toBe('usage');
-  expect((await documentOf('preflight', ['preflight', '--profile', '/nowhere.yaml', '--json'], [64])).error.code).toBe('usage');
+  expect((await documentOf('preflight', [...partial, '--require-complete'], [2])).result).toBe(
+    'inconclusive',
+  );
+  expect(
+    (
+      await documentOf(
+        'preflight',
+        ['preflight', '--profile', profile, '--nonsense', '--json'],
+        [64],
+      )
+    ).error.code,
+  ).toBe('usage');
+  expect(
+    (await documentOf('preflight', ['preflight', '--profile', '/nowhere.yaml', '--json'], [64]))
+      .error.code,
+  ).toBe('usage');
 });
 
 test('status, doctor, undo', async () => {
   const { stacks } = await documentOf('status', ['status', '--json']);
   expect(stacks.map((one: Json) => one.stack)).toContain(world.profile.stack);
   await documentOf('doctor', ['doctor', '--json'], [0, 1]);
-  expect((await documentOf('undo', ['undo', '--stack', world.profile.stack, '--dry-run', '--json'])).dry_run).toBe(true);
-  expect((await documentOf('undo', ['undo', '--stack', world.profile.stack, '--json'])).unproven).toEqual([]);
+  expect(
+    (await documentOf('undo', ['undo', '--stack', world.profile.stack, '--dry-run', '--json']))
+      .dry_run,
+  ).toBe(true);
+  expect(
+    (await documentOf('undo', ['undo', '--stack', world.profile.stack, '--json'])).unproven,
+  ).toEqual([]);
 });
 
 test('run: one event a line, the summary last', async () => {
@@ -92,8 +132,20 @@ test('run: one event a line, the summary last', async () => {
   expect(last).toMatchObject({ event: 'summary', verdict: 'pass' });
   expect(last.results).toHaveLength(2);
   for (const result of last.results) {
-    expect(Object.keys(result).sort()).toEqual(['duration_ms', 'hop', 'own_ms', 'scenario', 'signal', 'verdict']);
-    expect(result).toMatchObject({ scenario: 'one-hop/service-cut', verdict: 'pass', hop: 'service', signal: 'service_unreachable' });
+    expect(Object.keys(result).sort()).toEqual([
+      'duration_ms',
+      'hop',
+      'own_ms',
+      'scenario',
+      'signal',
+      'verdict',
+    ]);
+    expect(result).toMatchObject({
+      scenario: 'one-hop/service-cut',
+      verdict: 'pass',
+      hop: 'service',
+      signal: 'service_unreachable',
+    });
     expect(result.own_ms).toBeLessThanOrEqual(result.duration_ms);
   }
   const verdict = events.find((one) => one.event === 'verdict');
@@ -108,7 +160,20 @@ test('bench', async () => {
   const main = new URL('../../tools/bench/main.ts', import.meta.url).pathname;
   const ran = await execa(
     node,
-    [main, '--only', 'engine-one', '--only', 'preflight', '--only', 'sigkill', '--rounds', '1', '--stack', world.profile.stack, '--json'],
+    [
+      main,
+      '--only',
+      'engine-one',
+      '--only',
+      'preflight',
+      '--only',
+      'sigkill',
+      '--rounds',
+      '1',
+      '--stack',
+      world.profile.stack,
+      '--json',
+    ],
     { reject: false },
   );
   expect(ran.exitCode, ran.stderr).toBe(0);
@@ -117,10 +182,25 @@ test('bench', async () => {
   expect(document.broken).toEqual([]);
   const names = document.rows.map((row: Json) => row.name);
   expect(names).toEqual(
-    expect.arrayContaining(['preflight-cold', 'preflight-warm', 'script-sequential', 'script-parallel', 'engine-one', 'sigkill']),
+    expect.arrayContaining([
+      'preflight-cold',
+      'preflight-warm',
+      'script-sequential',
+      'script-parallel',
+      'engine-one',
+      'sigkill',
+    ]),
   );
   expect(names).not.toContain('engine-ten');
-  expect(Object.keys(document.rows[0]).sort()).toEqual(['baseline', 'name', 'ok', 'ratio', 'reach', 'unit', 'value']);
+  expect(Object.keys(document.rows[0]).sort()).toEqual([
+    'baseline',
+    'name',
+    'ok',
+    'ratio',
+    'reach',
+    'unit',
+    'value',
+  ]);
 });
 
 test.each([

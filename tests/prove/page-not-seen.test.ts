@@ -1,4 +1,5 @@
-// A deployment without a browser: what was to be seen on the console page is named as not seen, and never passed over.
+// A deployment without a browser: what was to be seen on the console page is named as not seen, and
+// never passed over.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,15 +10,25 @@ import { rowOfFolder, table } from '../../reports/summary.ts';
 import { one, out, profileOfSuite } from '../support/proof.ts';
 
 async function runOn(profile: Profile) {
-  const record = await runScenario(await one('scenarios/gpuaas/terminal/redis-unavailable.yaml'), { profile, options: { out } });
-  return { record, summary: readFileSync(join(record.dir, 'summary.txt'), 'utf8'), table: table([rowOfFolder(readFolder(record.dir))]) };
+  const record = await runScenario(await one('scenarios/gpuaas/terminal/redis-unavailable.yaml'), {
+    profile,
+    options: { out },
+  });
+  return {
+    record,
+    summary: readFileSync(join(record.dir, 'summary.txt'), 'utf8'),
+    table: table([rowOfFolder(readFolder(record.dir))]),
+  };
 }
 
 test('is inconclusive', async () => {
   const { browser: _, ...profile } = profileOfSuite();
   const words = 'the console page was not looked at: the profile names no browser';
   const seen = await runOn(profile);
-  expect(seen.record).toMatchObject({ verdict: 'inconclusive', reasons: [{ field: 'user.page', observed: words }] });
+  expect(seen.record).toMatchObject({
+    verdict: 'inconclusive',
+    reasons: [{ field: 'user.page', observed: words }],
+  });
   expect(seen.record.reasons[0]?.at).toMatch(/redis-unavailable\.yaml:\d+:\d+$/);
   expect(seen.summary).toContain(words);
 });
@@ -27,7 +38,14 @@ test('passes where the profile says so openly, and the reports say it too', asyn
   const seen = await runOn({ ...profile, pageNotSeen: 'the drill has no browser' });
   const words = 'the console page was not looked at: the drill has no browser';
   expect(seen.record).toMatchObject({ verdict: 'pass', reasons: [] });
-  expect(seen.record.observation?.user?.page_unseen).toEqual({ why: 'the drill has no browser', declared: true });
-  for (const text of [seen.summary, seen.table, seen.record.stages.find((stage) => stage.stage === 'observe')?.detail])
+  expect(seen.record.observation?.user?.page_unseen).toEqual({
+    why: 'the drill has no browser',
+    declared: true,
+  });
+  for (const text of [
+    seen.summary,
+    seen.table,
+    seen.record.stages.find((stage) => stage.stage === 'observe')?.detail,
+  ])
     expect(text).toContain(words);
 });

@@ -1,4 +1,5 @@
-// Two faults at once, live: six pairs picked with a printed seed. Both must be seen as RULINGS 2 says, one after the other, and both undone.
+// Two faults at once, live: six pairs picked with a printed seed. Both must be seen as RULINGS 2
+// says, one after the other, and both undone.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { engineId } from '../../harness/drivers/engine-id.ts';
@@ -13,10 +14,19 @@ import { type Engine, openEngine } from '../../harness/undo/engine.ts';
 import { isFinal } from '../../harness/undo/ledger.ts';
 import { lock } from '../../harness/undo/lock.ts';
 import { defaultStateDir } from '../../harness/undo/paths.ts';
-import { leftOnTargets, load, profileOfSuite, say, seconds, stackOfSuite } from '../support/proof.ts';
+import {
+  leftOnTargets,
+  load,
+  profileOfSuite,
+  say,
+  seconds,
+  stackOfSuite,
+} from '../support/proof.ts';
 import { allPairs, expectedOf, hopOf, type Pair, sideHop } from '../support/proof-pairs.ts';
 
-/** The gate takes the same six each time; another seed takes others, and what fails is kept below. */
+/**
+ * The gate takes the same six each time; another seed takes others, and what fails is kept below.
+ */
 const seed = Number(process.env.HOPDRILL_PAIRS_SEED ?? 20_260_525);
 const wanted = Number(process.env.HOPDRILL_PAIRS ?? 6);
 /** Pairs that once failed, by name. */
@@ -29,11 +39,15 @@ const kept: readonly string[] = [
 const system = await loadSystem('gpuaas');
 const profile = profileOfSuite();
 const pairs = allPairs(await load('scenarios/gpuaas'));
-const [sampled = []] = fc.sample(fc.subarray(pairs, { minLength: wanted, maxLength: wanted }), { seed, numRuns: 1 });
+const [sampled = []] = fc.sample(fc.subarray(pairs, { minLength: wanted, maxLength: wanted }), {
+  seed,
+  numRuns: 1,
+});
 const chosen = [...new Set([...pairs.filter((pair) => kept.includes(pair.name)), ...sampled])];
 const node = 'node-1';
 
-const within = (scenario: Scenario): number => 1000 * (system.signals[scenario.record.expect.signal!]?.within(profile.policies) ?? 15);
+const within = (scenario: Scenario): number =>
+  1000 * (system.signals[scenario.record.expect.signal!]?.within(profile.policies) ?? 15);
 /** What a node needs until the platform sees it as back. */
 const settleMs = 1000 * (20 + 2 * (profile.policies['node.heartbeat_stale_after_seconds'] ?? 6));
 
@@ -45,7 +59,11 @@ async function preflight(pair: Pair): Promise<PreflightReport> {
 }
 
 /** Asks until it is so; gives what was said last, so that a failed expectation shows it. */
-async function until(pair: Pair, ms: number, holds: (report: PreflightReport) => boolean): Promise<PreflightReport> {
+async function until(
+  pair: Pair,
+  ms: number,
+  holds: (report: PreflightReport) => boolean,
+): Promise<PreflightReport> {
   const end = performance.now() + ms;
   for (;;) {
     const report = await preflight(pair);
@@ -57,11 +75,16 @@ async function until(pair: Pair, ms: number, holds: (report: PreflightReport) =>
 const words = (report: PreflightReport): string =>
   `${wordsOf(seenOf(report))}${report.also_failing.map((one) => ` + ${one.hop}`).join('')}`;
 
-/** The later in the chain first, each seen at once: with the earlier one in, nothing may get through to look at the later. */
+/**
+ * The later in the chain first, each seen at once: with the earlier one in, nothing may get through
+ * to look at the later.
+ */
 async function breakBoth(engine: Engine, count: number): Promise<void> {
   for (let index = count - 1; index >= 0; index -= 1) {
     await engine.inject(index);
-    await expect.poll(async () => (await engine.isActive(index)).active, { timeout: 20_000, interval: 200 }).toBe(true);
+    await expect
+      .poll(async () => (await engine.isActive(index)).active, { timeout: 20_000, interval: 200 })
+      .toBe(true);
   }
 }
 
@@ -80,18 +103,28 @@ function orderOf(pair: Pair, seen: PreflightReport): { repaired: Scenario; left:
     hopOf(repairFirst) === hopOf(thenNamed) &&
     seen.cause === thenNamed.record.expect.cause &&
     seen.cause !== repairFirst.record.expect.cause;
-  return swapped ? { repaired: thenNamed, left: repairFirst } : { repaired: repairFirst, left: thenNamed };
+  return swapped
+    ? { repaired: thenNamed, left: repairFirst }
+    : { repaired: repairFirst, left: thenNamed };
 }
 
 test.for(chosen.map((pair) => [pair.name, pair] as const))('%s', async ([name, pair]) => {
   const runId = `rpair-${process.pid}-${pairs.indexOf(pair)}`;
-  const faults = [pair.first, pair.second].map((scenario) => scenario.record.faults.flatMap((entry) => Object.entries(entry)));
+  const faults = [pair.first, pair.second].map((scenario) =>
+    scenario.record.faults.flatMap((entry) => Object.entries(entry)),
+  );
   const plans = faults.flat().map(([fault, params]) => planFault(fault, params, profile, node));
   const indexesOf = (scenario: Scenario): number[] =>
-    scenario === pair.first ? [...faults[0]!.keys()] : [...faults[1]!.keys()].map((index) => index + faults[0]!.length);
+    scenario === pair.first
+      ? [...faults[0]!.keys()]
+      : [...faults[1]!.keys()].map((index) => index + faults[0]!.length);
   const before = await until(pair, settleMs, (report) => report.result === 'healthy');
   expect(before.result, words(before)).toBe('healthy');
-  const held = lock(stackOfSuite(), { stateDir: defaultStateDir(), engine: await engineId(), run: runId });
+  const held = lock(stackOfSuite(), {
+    stateDir: defaultStateDir(),
+    engine: await engineId(),
+    run: runId,
+  });
   const engine = await openEngine({ profile, runId });
   const expected = expectedOf(pair);
   const started = performance.now();
@@ -99,22 +132,33 @@ test.for(chosen.map((pair) => [pair.name, pair] as const))('%s', async ([name, p
     await engine.prepare(plans);
     await breakBoth(engine, plans.length);
     // Judged after the longer of the two times: what comes late belongs to it.
-    await new Promise((resolve) => setTimeout(resolve, Math.max(within(pair.first), within(pair.second))));
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.max(within(pair.first), within(pair.second))),
+    );
     const both = await preflight(pair);
     say(`${name}: ${words(both)}`);
-    expect({ hop: both.hop, also: both.also_failing.map((one) => one.hop) }).toEqual({ hop: expected.hop, also: expected.also });
+    expect({ hop: both.hop, also: both.also_failing.map((one) => one.hop) }).toEqual({
+      hop: expected.hop,
+      also: expected.also,
+    });
     const { repaired, left } = orderOf(pair, both);
     if (both.hop === hopOf(repaired)) {
       const { signal, cause } = repaired.record.expect;
       // Without a way in the finer cause may lie on the node, where nobody can read it.
-      expect(both).toMatchObject({ signal, ...(cause !== undefined && hopOf(left) !== sideHop && { cause }) });
+      expect(both).toMatchObject({
+        signal,
+        ...(cause !== undefined && hopOf(left) !== sideHop && { cause }),
+      });
     }
 
     await backAgain(engine, indexesOf(repaired));
     const { hop, signal, cause } = left.record.expect;
     const rest = { hop, signal, also_failing: [], ...(cause !== undefined && { cause }) };
     const isRest = (report: PreflightReport): boolean =>
-      report.hop === hop && report.signal === signal && (cause === undefined || report.cause === cause) && report.also_failing.length === 0;
+      report.hop === hop &&
+      report.signal === signal &&
+      (cause === undefined || report.cause === cause) &&
+      report.also_failing.length === 0;
     const other = await until(pair, within(left) + settleMs, isRest);
     say(`  then ${words(other)}`);
     expect(other).toMatchObject(rest);
@@ -136,6 +180,8 @@ test.for(chosen.map((pair) => [pair.name, pair] as const))('%s', async ([name, p
 });
 
 test('the seed is told', () => {
-  say(`HOPDRILL_PAIRS_SEED=${seed}: ${sampled.length} of ${pairs.length} pairs, ${kept.length} kept`);
+  say(
+    `HOPDRILL_PAIRS_SEED=${seed}: ${sampled.length} of ${pairs.length} pairs, ${kept.length} kept`,
+  );
   expect(sampled).toHaveLength(wanted);
 });

@@ -1,4 +1,5 @@
-// Secrets are planted where a platform really leaks them; then everything that was written and printed is searched for them.
+// Secrets are planted where a platform really leaks them; then everything that was written and
+// printed is searched for them.
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +8,18 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { root } from '../../harness/cli/select.ts';
 import { profileFileOf } from '../../harness/stack/state.ts';
 import { outDir, readFolders } from '../../reports/records.ts';
-import { byHand, container, docker, hopdrill, profileOfSuite, stackOfSuite } from '../support/proof.ts';
+import {
+  byHand,
+  container,
+  docker,
+  hopdrill,
+  profileOfSuite,
+  stackOfSuite,
+} from '../support/proof.ts';
 
-/** The tail of each is what is searched for: a secret that is cut in the middle has leaked as well. */
+/**
+ * The tail of each is what is searched for: a secret that is cut in the middle has leaked as well.
+ */
 const canary = (kind: string): string => `canary${kind}${Math.random().toString(36).slice(2, 12)}`;
 const secrets = {
   token: canary('token'),
@@ -23,7 +33,10 @@ const pem = `-----BEGIN ${'PRIVATE'} KEY-----\n${secrets.key}\n-----END ${'PRIVA
 const encodedKey = Buffer.from(pem).toString('base64');
 const wanted: Readonly<Record<string, string>> = { ...secrets, encodedKey };
 
-/** As services write it down when they say too much: a request line, headers, an error with its connection string, an environment. */
+/**
+ * As services write it down when they say too much: a request line, headers, an error with its
+ * connection string, an environment.
+ */
 const leak = [
   `GET /ws?token=${secrets.token}&x=1 cookie: session=${secrets.cookie}`,
   `Authorization: Basic ${secrets.basic}`,
@@ -43,14 +56,19 @@ const written: string[] = [];
 /** In the log of a part, and in the journal under the agent's unit. */
 function leakBefore(): void {
   byHand('gateway', `echo ${leakFile} | base64 -d > /proc/1/fd/1`);
-  const lines = leak.split('\n').map((line) => Buffer.from(`MESSAGE=${line}\nOBJECT_PID=`).toString('base64'));
+  const lines = leak
+    .split('\n')
+    .map((line) => Buffer.from(`MESSAGE=${line}\nOBJECT_PID=`).toString('base64'));
   byHand(
     'node-1',
     `pid=$(systemctl show -P MainPID gpuaas-node-agent); for line in ${lines.join(' ')}; do { echo $line | base64 -d; echo $pid; } | logger --journald; done`,
   );
 }
 
-/** In a file that the evidence collects, once the agent cannot rewrite it; and in a statement that the audit will name. */
+/**
+ * In a file that the evidence collects, once the agent cannot rewrite it; and in a statement that
+ * the audit will name.
+ */
 function leakDuring(): void {
   byHand('node-1', `echo ${leakFile} | base64 -d > /var/lib/gpuaas/diagnostics/current.json`);
   byHand(
@@ -73,7 +91,13 @@ const eventsOf = (dir: string): string => {
 /** Runs a door to the scenario; a hand leaks while it runs. */
 async function leaking(argv: readonly string[], env: Record<string, string> = {}): Promise<void> {
   const since = new Date();
-  const child = execa('node', argv, { cwd: root, reject: false, all: true, stdin: 'ignore', env: { NO_COLOR: '1', ...env } });
+  const child = execa('node', argv, {
+    cwd: root,
+    reject: false,
+    all: true,
+    stdin: 'ignore',
+    env: { NO_COLOR: '1', ...env },
+  });
   const dir = await vi.waitFor(() => {
     const own = readFolders(outDir, since).find(({ stack }) => stack === stackOfSuite());
     if (own === undefined) throw new Error('no run folder yet');
@@ -81,7 +105,8 @@ async function leaking(argv: readonly string[], env: Record<string, string> = {}
   }, patience);
   leakBefore();
   await vi.waitFor(() => {
-    if (!eventsOf(dir).includes('"stage":"effect","status":"done"')) throw new Error('no effect yet');
+    if (!eventsOf(dir).includes('"stage":"effect","status":"done"'))
+      throw new Error('no effect yet');
   }, patience);
   leakDuring();
   const ended = await child;
@@ -90,19 +115,32 @@ async function leaking(argv: readonly string[], env: Record<string, string> = {}
 }
 
 const whole = (): Map<string, string> => {
-  const files = [...written, place].flatMap((dir) => globSync('**/*', { cwd: dir }).map((file) => join(dir, file)));
-  const texts = files.filter((file) => statSync(file).isFile()).map((file) => [file, readFileSync(file, 'latin1')] as const);
+  const files = [...written, place].flatMap((dir) =>
+    globSync('**/*', { cwd: dir }).map((file) => join(dir, file)),
+  );
+  const texts = files
+    .filter((file) => statSync(file).isFile())
+    .map((file) => [file, readFileSync(file, 'latin1')] as const);
   return new Map([...texts, ...printed.map((text, index) => [`printed ${index}`, text] as const)]);
 };
 
 beforeAll(async () => {
   const stack = stackOfSuite();
   await leaking(['harness/cli/main.ts', 'run', scenario, '--stack', stack, '--json']);
-  await leaking(['node_modules/vitest/vitest.mjs', 'run', '--project', 'scenarios', 'scenarios/gpuaas/node-agent/service-stopped.yaml'], {
-    HOPDRILL_STACK: stack,
-    HOPDRILL_STACKS: stack,
-    HOPDRILL_ALLURE_RESULTS: join(place, 'allure'),
-  });
+  await leaking(
+    [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--project',
+      'scenarios',
+      'scenarios/gpuaas/node-agent/service-stopped.yaml',
+    ],
+    {
+      HOPDRILL_STACK: stack,
+      HOPDRILL_STACKS: stack,
+      HOPDRILL_ALLURE_RESULTS: join(place, 'allure'),
+    },
+  );
   const report = await hopdrill(['report', ...written, '--junit', join(place, 'junit.xml')]);
   printed.push(report.stdout + report.stderr);
 });
@@ -118,13 +156,20 @@ test('what was planted reached the folder, the reasons, Allure, JUnit and the te
   const texts = whole();
   const [first = '', second = ''] = written;
   for (const dir of [first, second]) {
-    for (const file of ['evidence/log-gateway.txt', 'evidence/agent-journal.log', 'evidence/agent-diagnostic.json', 'verdict.json'])
+    for (const file of [
+      'evidence/log-gateway.txt',
+      'evidence/agent-journal.log',
+      'evidence/agent-diagnostic.json',
+      'verdict.json',
+    ])
       expect(texts.get(join(dir, file)), file).toContain('[redacted');
   }
   expect(texts.get(join(place, 'junit.xml'))).toContain('password=[redacted]');
   expect(texts.get('printed 0')).toContain('password=[redacted]');
   expect(texts.get('printed 1')).toContain('password=[redacted]');
-  const allure = [...texts].filter(([file]) => file.startsWith(join(place, 'allure')) && file.endsWith('-result.json'));
+  const allure = [...texts].filter(
+    ([file]) => file.startsWith(join(place, 'allure')) && file.endsWith('-result.json'),
+  );
   expect(allure.map(([, text]) => text).join('\n')).toContain('password=[redacted]');
 });
 
@@ -135,20 +180,32 @@ test.each(Object.entries(wanted))('the %s is nowhere', (_kind, secret) => {
 
 describe('the preflight on its own', () => {
   const cookie = `gpuaas_edge=${secrets.cookie}`;
-  const argv = ['preflight', '--api-base', `https://ops:in@url-${secrets.password}@127.0.0.1:1`, '--node-id', 'node-1'];
+  const argv = [
+    'preflight',
+    '--api-base',
+    `https://ops:in@url-${secrets.password}@127.0.0.1:1`,
+    '--node-id',
+    'node-1',
+  ];
 
   test.each([['--json'], []])('prints no secret of its input (%s)', async (...more) => {
-    const ran = await hopdrill([...argv, ...more], { HOPDRILL_OPERATOR_TOKEN: secrets.token, HOPDRILL_EDGE_COOKIE: cookie });
+    const ran = await hopdrill([...argv, ...more], {
+      HOPDRILL_OPERATOR_TOKEN: secrets.token,
+      HOPDRILL_EDGE_COOKIE: cookie,
+    });
     const text = ran.stdout + ran.stderr;
     expect(text).toContain('[redacted');
-    for (const secret of [secrets.password, secrets.cookie, secrets.token]) expect(text).not.toContain(secret);
+    for (const secret of [secrets.password, secrets.cookie, secrets.token])
+      expect(text).not.toContain(secret);
   });
 
   test('nor one of the stack', async () => {
     const profile = profileOfSuite();
     const ran = await hopdrill(['preflight', '--profile', profileFileOf(profile.stack), '--json']);
     const { operatorTokenFile, userTokenFile, edgeCookieFile } = profile.credentials;
-    const own = [operatorTokenFile, userTokenFile, edgeCookieFile].map((file) => readFileSync(file ?? '', 'utf8').trim());
+    const own = [operatorTokenFile, userTokenFile, edgeCookieFile].map((file) =>
+      readFileSync(file ?? '', 'utf8').trim(),
+    );
     expect(own.every((secret) => secret.length > 8)).toBe(true);
     for (const secret of own) expect(ran.stdout + ran.stderr).not.toContain(secret);
   });

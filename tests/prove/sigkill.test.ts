@@ -1,7 +1,7 @@
 /**
- * The runner dies of SIGKILL at each step of the ledger, for each way of undoing. Then either only the dead-man is there, or
- * only `hopdrill undo`. Afterwards the digests are as before and nothing carries a mark of the run. Three chains at once: one
- * on each node, one on parts and links.
+ * The runner dies of SIGKILL at each step of the ledger, for each way of undoing. Then either only
+ * the dead-man is there, or only `hopdrill undo`. Afterwards the digests are as before and nothing
+ * carries a mark of the run. Three chains at once: one on each node, one on parts and links.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,14 +15,35 @@ import { armedDir } from '../../harness/undo/paths.ts';
 import { digestOf } from '../../harness/undo/step.ts';
 import { sweep } from '../../harness/undo/sweep.ts';
 import { type FaultCase, killCases } from '../support/fault-cases.ts';
-import { breakAndDie, executor, freshRun, ledgerOf, marksOfRun, stack, stackProfile, stateDir, undoByCommand } from '../support/undo.ts';
+import {
+  breakAndDie,
+  executor,
+  freshRun,
+  ledgerOf,
+  marksOfRun,
+  stack,
+  stackProfile,
+  stateDir,
+  undoByCommand,
+} from '../support/undo.ts';
 import { World } from '../support/world.ts';
 
 const leaseSeconds = 3;
 /** Between the end of the lease, or the return of what was away, and the last trace. */
 const graceSeconds = 5;
 
-const points = ['armed', 'intended', 'ready', 'injecting', 'injected', 'applied', 'undoing', 'reverted', 'verified', 'disarmed'] as const;
+const points = [
+  'armed',
+  'intended',
+  'ready',
+  'injecting',
+  'injected',
+  'applied',
+  'undoing',
+  'reverted',
+  'verified',
+  'disarmed',
+] as const;
 const chains = {
   'node-1': ['node-rule', 'node-file', 'process'],
   'node-2': ['unit', 'user', 'disk'],
@@ -45,17 +66,26 @@ async function digestsDiffer(on: Executor, id: string): Promise<string[]> {
   const differing: string[] = [];
   for (const step of (await ledgerOf(id)).steps) {
     const now = await digestOf(step, { executor: on }).catch(String);
-    if (now !== step.digestBefore) differing.push(`${step.plan.fault}: ${now} instead of ${step.digestBefore}`);
+    if (now !== step.digestBefore)
+      differing.push(`${step.plan.fault}: ${now} instead of ${step.digestBefore}`);
   }
   return differing;
 }
 
 async function left(on: Executor, id: string): Promise<string[]> {
   const armed = join(armedDir(stateDir, await engineId(), stack), id);
-  return [...(await marksOfRun(id)), ...(await digestsDiffer(on, id)), ...(existsSync(armed) ? ['the watchdog still holds it'] : [])];
+  return [
+    ...(await marksOfRun(id)),
+    ...(await digestsDiffer(on, id)),
+    ...(existsSync(armed) ? ['the watchdog still holds it'] : []),
+  ];
 }
 
-async function waitUntilNothingIsLeft(on: Executor, id: string, withinMs: number): Promise<{ left: string[]; ms: number }> {
+async function waitUntilNothingIsLeft(
+  on: Executor,
+  id: string,
+  withinMs: number,
+): Promise<{ left: string[]; ms: number }> {
   const start = performance.now();
   for (;;) {
     const now = await left(on, id).catch((error: unknown) => [String(error)]);
@@ -85,24 +115,35 @@ describe.skipIf(stack === '')('runner killed', () => {
 
   describe.concurrent.each(Object.entries(chains))('%s', (chain, kinds) => {
     const cases = kinds.flatMap((kind) => points.map((point) => [kind, point] as const));
-    test.for(cases)('%s at %s: the dead-man alone', { concurrent: false }, async ([kind, point]) => {
-      const id = freshRun(`${kind}-${point}`);
-      await dieAt(point, id, rowOf(kind, chain), leaseSeconds);
-      const end = await waitUntilNothingIsLeft(on, id, (leaseSeconds + graceSeconds) * 1000);
-      expect(end.left, `after ${Math.round(end.ms)} ms`).toEqual([]);
-      // The ledger is closed by the next sweep, which finds nothing to do.
-      expect(await sweep({ stack, run: id })).toMatchObject({ unproven: [] });
-      expect((await ledgerOf(id)).closed).toBe(true);
-    });
-    test.for(cases)('%s at %s: only hopdrill undo', { concurrent: false }, async ([kind, point]) => {
-      const id = freshRun(`${kind}-${point}`);
-      await dieAt(point, id, rowOf(kind, chain), 120);
-      const { exitCode, report } = await undoByCommand(id);
-      expect([exitCode, report.unproven], report.lines.join('\n')).toEqual([0, []]);
-      expect(report.runs.map((swept) => [swept.run, swept.state])).toEqual([[id, 'taken_back']]);
-      expect(await left(on, id)).toEqual([]);
-      expect(await sweep({ stack, run: id }), 'a second time').toMatchObject({ runs: [], unproven: [] });
-    });
+    test.for(cases)(
+      '%s at %s: the dead-man alone',
+      { concurrent: false },
+      async ([kind, point]) => {
+        const id = freshRun(`${kind}-${point}`);
+        await dieAt(point, id, rowOf(kind, chain), leaseSeconds);
+        const end = await waitUntilNothingIsLeft(on, id, (leaseSeconds + graceSeconds) * 1000);
+        expect(end.left, `after ${Math.round(end.ms)} ms`).toEqual([]);
+        // The ledger is closed by the next sweep, which finds nothing to do.
+        expect(await sweep({ stack, run: id })).toMatchObject({ unproven: [] });
+        expect((await ledgerOf(id)).closed).toBe(true);
+      },
+    );
+    test.for(cases)(
+      '%s at %s: only hopdrill undo',
+      { concurrent: false },
+      async ([kind, point]) => {
+        const id = freshRun(`${kind}-${point}`);
+        await dieAt(point, id, rowOf(kind, chain), 120);
+        const { exitCode, report } = await undoByCommand(id);
+        expect([exitCode, report.unproven], report.lines.join('\n')).toEqual([0, []]);
+        expect(report.runs.map((swept) => [swept.run, swept.state])).toEqual([[id, 'taken_back']]);
+        expect(await left(on, id)).toEqual([]);
+        expect(await sweep({ stack, run: id }), 'a second time').toMatchObject({
+          runs: [],
+          unproven: [],
+        });
+      },
+    );
   });
 });
 
@@ -122,45 +163,74 @@ describe.skipIf(stack === '')('the way to the target is lost at applied', () => 
     const { fault, params } = killCases[kind]!;
     await engine.prepare([planFault(fault, params, profile())]);
     await engine.inject(0);
-    await docker.exec(container('node-1'), ['sh', '-c', 'iptables -I INPUT -p tcp --dport 22 -j REJECT --reject-with tcp-reset']);
+    await docker.exec(container('node-1'), [
+      'sh',
+      '-c',
+      'iptables -I INPUT -p tcp --dport 22 -j REJECT --reject-with tcp-reset',
+    ]);
     try {
       expect(await engine.isActive(0)).toMatchObject({ active: true });
       expect((await engine.undo(0)).state).toBe('reverted');
       expect((await engine.verify(0)).state).toBe('verified');
       expect((await engine.close()).clean).toBe(true);
     } finally {
-      await docker.exec(container('node-1'), ['sh', '-c', 'iptables -D INPUT -p tcp --dport 22 -j REJECT --reject-with tcp-reset']);
+      await docker.exec(container('node-1'), [
+        'sh',
+        '-c',
+        'iptables -D INPUT -p tcp --dport 22 -j REJECT --reject-with tcp-reset',
+      ]);
       on.close();
     }
   });
 
-  test.each(nodeKinds)('%s: the node reboots with the fault, and the runner is gone', async (kind) => {
-    const on = executor();
-    const id = freshRun(`boot-${kind}`);
-    await dieAt('applied', id, killCases[kind]!, leaseSeconds);
-    const leaseEnds = performance.now() + leaseSeconds * 1000;
-    const world = new World(stack);
-    await (await on.docker()).restart(container('node-1'), 5);
-    await world.until('the node lets somebody in', 60, async () => (await world.ssh('node-1', 'true')).code === 0);
-    const end = await waitUntilNothingIsLeft(on, id, Math.max(0, leaseEnds - performance.now()) + graceSeconds * 1000);
-    expect(end.left, `${Math.round(end.ms)} ms after the node was back`).toEqual([]);
-    on.close();
-  });
+  test.each(nodeKinds)(
+    '%s: the node reboots with the fault, and the runner is gone',
+    async (kind) => {
+      const on = executor();
+      const id = freshRun(`boot-${kind}`);
+      await dieAt('applied', id, killCases[kind]!, leaseSeconds);
+      const leaseEnds = performance.now() + leaseSeconds * 1000;
+      const world = new World(stack);
+      await (await on.docker()).restart(container('node-1'), 5);
+      await world.until(
+        'the node lets somebody in',
+        60,
+        async () => (await world.ssh('node-1', 'true')).code === 0,
+      );
+      const end = await waitUntilNothingIsLeft(
+        on,
+        id,
+        Math.max(0, leaseEnds - performance.now()) + graceSeconds * 1000,
+      );
+      expect(end.left, `${Math.round(end.ms)} ms after the node was back`).toEqual([]);
+      on.close();
+    },
+  );
 
-  test.each(['pause', 'stop'] as const)('toxic: the API of toxiproxy is silent (%s), and the runner is gone', async (verb) => {
-    const on = executor();
-    const id = freshRun(`silent-${verb}`);
-    await dieAt('applied', id, killCases.toxic!, leaseSeconds);
-    await (await on.docker())[verb](profile().parts.links!.container);
-    const answers = async (): Promise<boolean> => {
-      const version = `${profile().toxiproxy!.url}/version`;
-      return (await fetch(version, { signal: AbortSignal.timeout(500) }).catch(() => null))?.ok === true;
-    };
-    expect(await answers(), 'the API is silent').toBe(false);
-    // Nobody but the watchdog brings it back, once the lease is over.
-    await new World(stack).until('toxiproxy to answer again', leaseSeconds + graceSeconds, answers);
-    const end = await waitUntilNothingIsLeft(on, id, graceSeconds * 1000);
-    expect(end.left, `${Math.round(end.ms)} ms after the API was back`).toEqual([]);
-    on.close();
-  });
+  test.each(['pause', 'stop'] as const)(
+    'toxic: the API of toxiproxy is silent (%s), and the runner is gone',
+    async (verb) => {
+      const on = executor();
+      const id = freshRun(`silent-${verb}`);
+      await dieAt('applied', id, killCases.toxic!, leaseSeconds);
+      await (await on.docker())[verb](profile().parts.links!.container);
+      const answers = async (): Promise<boolean> => {
+        const version = `${profile().toxiproxy!.url}/version`;
+        return (
+          (await fetch(version, { signal: AbortSignal.timeout(500) }).catch(() => null))?.ok ===
+          true
+        );
+      };
+      expect(await answers(), 'the API is silent').toBe(false);
+      // Nobody but the watchdog brings it back, once the lease is over.
+      await new World(stack).until(
+        'toxiproxy to answer again',
+        leaseSeconds + graceSeconds,
+        answers,
+      );
+      const end = await waitUntilNothingIsLeft(on, id, graceSeconds * 1000);
+      expect(end.left, `${Math.round(end.ms)} ms after the API was back`).toEqual([]);
+      on.close();
+    },
+  );
 });

@@ -1,4 +1,5 @@
-// Stacks that are interrupted, killed, left over or put beside each other: what is taken away is gone, what is another's stays.
+// Stacks that are interrupted, killed, left over or put beside each other: what is taken away is
+// gone, what is another's stays.
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
@@ -24,12 +25,19 @@ afterEach(async () => {
 });
 
 /** Nothing in the engine, no state, no loop device. */
-async function isGone(stack: string, disks: Awaited<ReturnType<typeof disksOf>> = []): Promise<void> {
+async function isGone(
+  stack: string,
+  disks: Awaited<ReturnType<typeof disksOf>> = [],
+): Promise<void> {
   expect(await held(stack)).toEqual([]);
   expect(existsSync(stackDir(stack))).toBe(false);
   expect(await releaseLoops(disks)).toBe(0);
   // A node's mounts go a moment after its container.
-  await expect.poll(async () => (await strayLoops()).filter((loop) => !strays.includes(loop)), { timeout: 5000 }).toEqual([]);
+  await expect
+    .poll(async () => (await strayLoops()).filter((loop) => !strays.includes(loop)), {
+      timeout: 5000,
+    })
+    .toEqual([]);
 }
 
 test('two stacks side by side, and taking one away leaves the other', async () => {
@@ -42,18 +50,23 @@ test('two stacks side by side, and taking one away leaves the other', async () =
   expect(disks).toHaveLength(2);
   expect((await command('down', '--stack', one)).exitCode).toBe(0);
   await isGone(one, disks);
-  expect((await command('up', '--stack', two, '--profile', 'seed-defaults')).stdout).toContain('up already');
+  expect((await command('up', '--stack', two, '--profile', 'seed-defaults')).stdout).toContain(
+    'up already',
+  );
 });
 
 // Before the containers, while compose makes them, while they start, and while readiness is asked.
-test.each([700, 1800, 2600, 4000, 5500])('Ctrl-C after %i ms of up leaves nothing half-made', async (ms) => {
-  const running = command('up', '--stack', one);
-  await sleep(ms);
-  running.kill('SIGINT');
-  const { exitCode, all } = await running;
-  expect([0, 130], all).toContain(exitCode);
-  if (exitCode === 130) await isGone(one);
-});
+test.each([700, 1800, 2600, 4000, 5500])(
+  'Ctrl-C after %i ms of up leaves nothing half-made',
+  async (ms) => {
+    const running = command('up', '--stack', one);
+    await sleep(ms);
+    running.kill('SIGINT');
+    const { exitCode, all } = await running;
+    expect([0, 130], all).toContain(exitCode);
+    if (exitCode === 130) await isGone(one);
+  },
+);
 
 test('what a killed up left is taken away by the next one', async () => {
   const running = command('up', '--stack', one);
@@ -70,7 +83,9 @@ test('down takes away stopped containers and networks without state', async () =
   expect((await command('up', '--stack', one)).exitCode).toBe(0);
   const disks = await disksOf(one);
   const names = (await held(one)).filter((name) => name.endsWith('-1'));
-  await execa('docker', ['kill', ...names.filter((name) => !name.includes('bootstrap'))], { reject: false });
+  await execa('docker', ['kill', ...names.filter((name) => !name.includes('bootstrap'))], {
+    reject: false,
+  });
   await execa('rm', ['-rf', stackDir(one)]);
   expect((await command('status')).stdout).toContain(`${one}: leftover`);
   expect((await command('down', '--stack', one)).exitCode).toBe(0);
@@ -85,15 +100,27 @@ test('down in the middle of it leaves nothing: no fault, no watchdog, no dead-ma
     [runs.node, killCases['node-rule']!],
     [runs.link, killCases.toxic!],
   ] as const) {
-    expect(await breakAndDie({ stack: one, point: 'applied', run, leaseSeconds: 600 }, row)).toBe('SIGKILL');
+    expect(await breakAndDie({ stack: one, point: 'applied', run, leaseSeconds: 600 }, row)).toBe(
+      'SIGKILL',
+    );
   }
   const watchdog = watchdogPid({ stateDir, engine: await engineId(), stack: one });
-  expect(processesNaming(one).join('\n')).toMatch(new RegExp(`^${watchdog}: hopdrill-watchdog ${one}$`, 'm'));
-  expect(await new World(one).must('node-1', `systemctl is-active hopdrill-${runs.node}.service`)).toBe('active');
+  expect(processesNaming(one).join('\n')).toMatch(
+    new RegExp(`^${watchdog}: hopdrill-watchdog ${one}$`, 'm'),
+  );
+  expect(
+    await new World(one).must('node-1', `systemctl is-active hopdrill-${runs.node}.service`),
+  ).toBe('active');
   const gone = await command('down', '--stack', one);
-  expect([gone.exitCode, gone.stdout], gone.all).toEqual([0, expect.stringContaining(`stack ${one}: gone`)]);
+  expect([gone.exitCode, gone.stdout], gone.all).toEqual([
+    0,
+    expect.stringContaining(`stack ${one}: gone`),
+  ]);
   await isGone(one, disks);
   // The watchdog stays for a moment, in case that another run begins.
-  await expect.poll(() => processesNaming(one, ...Object.values(runs)), { timeout: 15_000 }).toEqual([]);
-  for (const run of Object.values(runs)) expect(await ledgerOf(run)).toMatchObject({ closed: true });
+  await expect
+    .poll(() => processesNaming(one, ...Object.values(runs)), { timeout: 15_000 })
+    .toEqual([]);
+  for (const run of Object.values(runs))
+    expect(await ledgerOf(run)).toMatchObject({ closed: true });
 });

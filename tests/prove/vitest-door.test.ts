@@ -1,4 +1,5 @@
-// The door that vitest is to scenario files: filters, the place of a wrong expectation, what Allure is given, a killed run.
+// The door that vitest is to scenario files: filters, the place of a wrong expectation, what Allure
+// is given, a killed run.
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,17 +32,31 @@ interface Result {
 }
 
 const vitest = (args: readonly string[], env: Record<string, string> = {}) =>
-  execa('node', [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--project', 'scenarios', ...args], {
-    cwd: root,
-    reject: false,
-    all: true,
-    stdin: 'ignore',
-    env: { NO_COLOR: '1', HOPDRILL_STACK: stackOfSuite(), HOPDRILL_STACKS: stackOfSuite(), ...env },
-  });
+  execa(
+    'node',
+    [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--project', 'scenarios', ...args],
+    {
+      cwd: root,
+      reject: false,
+      all: true,
+      stdin: 'ignore',
+      env: {
+        NO_COLOR: '1',
+        HOPDRILL_STACK: stackOfSuite(),
+        HOPDRILL_STACKS: stackOfSuite(),
+        ...env,
+      },
+    },
+  );
 
 const resultsRead = (): Result[] =>
-  globSync('*-result.json', { cwd: results }).map((file) => JSON.parse(readFileSync(join(results, file), 'utf8')));
-const attachmentsOf = (result: Result) => [...result.attachments, ...result.steps.flatMap((step) => step.attachments)];
+  globSync('*-result.json', { cwd: results }).map((file) =>
+    JSON.parse(readFileSync(join(results, file), 'utf8')),
+  );
+const attachmentsOf = (result: Result) => [
+  ...result.attachments,
+  ...result.steps.flatMap((step) => step.attachments),
+];
 
 afterAll(() => {
   rmSync(place, { recursive: true, force: true });
@@ -50,14 +65,22 @@ afterAll(() => {
 test('a file filter and -t choose among the scenarios without running the others', async () => {
   const listed = await execa(
     'node',
-    [join(root, 'node_modules/vitest/vitest.mjs'), 'list', '--project', 'scenarios', 'scenarios/gpuaas/terminal'],
+    [
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'list',
+      '--project',
+      'scenarios',
+      'scenarios/gpuaas/terminal',
+    ],
     {
       cwd: root,
       env: { NO_COLOR: '1', HOPDRILL_STACK: stackOfSuite() },
     },
   );
   const files = globSync('scenarios/gpuaas/terminal/*.yaml', { cwd: root });
-  const named = listed.stdout.split('\n').flatMap((line) => /scenarios\/\S+\.yaml/.exec(line)?.[0] ?? []);
+  const named = listed.stdout
+    .split('\n')
+    .flatMap((line) => /scenarios\/\S+\.yaml/.exec(line)?.[0] ?? []);
   expect([...new Set(named)].sort()).toEqual(files.sort());
   for (const file of files) expect(listed.stdout).toContain(`terminal/${basename(file, '.yaml')}`);
   const none = await vitest(['scenarios/gpuaas/terminal', '-t', 'no scenario is called so']);
@@ -77,7 +100,10 @@ describe('a right and a wrong expectation', () => {
       .replace(/^ +cause: .*\n/m, '');
     expect(wrong).not.toBe(text);
     const file = join(root, 'scenarios/gpuaas/node-agent', `door-${process.pid}.yaml`);
-    writeFileSync(file, wrong.replace(/^scenario: .*$/m, `scenario: node-agent/door-${process.pid}`));
+    writeFileSync(
+      file,
+      wrong.replace(/^scenario: .*$/m, `scenario: node-agent/door-${process.pid}`),
+    );
     const lines = wrong.split('\n');
     const at = lines.findIndex((line) => /^ +hop: /.test(line));
     wrongLine = `${file}:${at + 1}:${(lines[at] ?? '').indexOf('node_heartbeat') + 1}`;
@@ -92,7 +118,9 @@ describe('a right and a wrong expectation', () => {
 
   test('both ran; one passed, one failed and was not tried again', () => {
     expect(printed).toContain('1 failed | 1 passed');
-    expect(readFolders(outDir, since).filter(({ stack }) => stack === stackOfSuite())).toHaveLength(2);
+    expect(readFolders(outDir, since).filter(({ stack }) => stack === stackOfSuite())).toHaveLength(
+      2,
+    );
   });
 
   test('the failure points at file, line and column of what did not hold', () => {
@@ -108,10 +136,17 @@ describe('a right and a wrong expectation', () => {
       const names = result.steps.map((step) => step.name);
       expect(names).toEqual(expect.arrayContaining(stageNames.filter((name) => name !== 'report')));
       const took = (name: string): number =>
-        result.steps.filter((step) => step.name === name).reduce((sum, step) => sum + step.stop - step.start, 0);
+        result.steps
+          .filter((step) => step.name === name)
+          .reduce((sum, step) => sum + step.stop - step.start, 0);
       expect(took('recover')).toBeGreaterThan(200);
-      expect(result.labels.find((label) => label.name === 'severity')?.value).toMatch(/^(blocker|critical|normal|minor)$/);
-      expect(result.labels).toContainEqual({ name: 'catalogue', value: 'node-ops-ssh-fails-agent-polls' });
+      expect(result.labels.find((label) => label.name === 'severity')?.value).toMatch(
+        /^(blocker|critical|normal|minor)$/,
+      );
+      expect(result.labels).toContainEqual({
+        name: 'catalogue',
+        value: 'node-ops-ssh-fails-agent-polls',
+      });
     }
   });
 
@@ -120,17 +155,28 @@ describe('a right and a wrong expectation', () => {
       const files = attachmentsOf(result);
       const names = files.map(({ name }) => name);
       expect(names).toEqual(
-        expect.arrayContaining(['verdict.json', 'timeline.jsonl', 'preflight-during.json', 'catalogue: node-ops-ssh-fails-agent-polls']),
+        expect.arrayContaining([
+          'verdict.json',
+          'timeline.jsonl',
+          'preflight-during.json',
+          'catalogue: node-ops-ssh-fails-agent-polls',
+        ]),
       );
       const verdict = files.find(({ name }) => name === 'verdict.json');
-      expect(JSON.parse(readFileSync(join(results, verdict?.source ?? ''), 'utf8')).verdict).toMatch(/^(pass|fail)$/);
+      expect(
+        JSON.parse(readFileSync(join(results, verdict?.source ?? ''), 'utf8')).verdict,
+      ).toMatch(/^(pass|fail)$/);
     }
   });
 
   test('one file is made of them', () => {
-    execFileSync(join(root, 'node_modules/.bin/allure'), ['awesome', results, '--output', join(place, 'report'), '--single-file'], {
-      stdio: 'ignore',
-    });
+    execFileSync(
+      join(root, 'node_modules/.bin/allure'),
+      ['awesome', results, '--output', join(place, 'report'), '--single-file'],
+      {
+        stdio: 'ignore',
+      },
+    );
     // Nothing that a page would have to load from beside it.
     expect(globSync('**/*.{html,js,css}', { cwd: join(place, 'report') })).toEqual(['index.html']);
     expect(readFileSync(join(place, 'report/index.html'), 'utf8').length).toBeGreaterThan(100_000);
@@ -139,17 +185,26 @@ describe('a right and a wrong expectation', () => {
 
 test('a run whose runner is killed midway still appears, and leaves nothing', async () => {
   const since = new Date();
-  const child = execa('node', [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--project', 'scenarios', original], {
-    cwd: root,
-    reject: false,
-    stdin: 'ignore',
-    detached: true,
-    env: { NO_COLOR: '1', HOPDRILL_STACK: stackOfSuite(), HOPDRILL_STACKS: stackOfSuite() },
-  });
+  const child = execa(
+    'node',
+    [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--project', 'scenarios', original],
+    {
+      cwd: root,
+      reject: false,
+      stdin: 'ignore',
+      detached: true,
+      env: { NO_COLOR: '1', HOPDRILL_STACK: stackOfSuite(), HOPDRILL_STACKS: stackOfSuite() },
+    },
+  );
   const dir = await vi.waitFor(
     () => {
       const folder = readFolders(outDir, since).find(({ stack }) => stack === stackOfSuite());
-      if (folder === undefined || !readFileSync(join(folder.dir, 'events.jsonl'), 'utf8').includes('"stage":"effect","status":"done"'))
+      if (
+        folder === undefined ||
+        !readFileSync(join(folder.dir, 'events.jsonl'), 'utf8').includes(
+          '"stage":"effect","status":"done"',
+        )
+      )
         throw new Error('not yet');
       return folder.dir;
     },
@@ -163,7 +218,9 @@ test('a run whose runner is killed midway still appears, and leaves nothing', as
   const result = JSON.parse(readFileSync(join(killed, file), 'utf8')) as Result;
   expect(result).toMatchObject({ name: 'node-agent/ops-ssh-refused', status: 'broken' });
   expect(result.statusDetails.message).toMatch(/^killed: no verdict/);
-  expect(result.steps.map((step) => step.name)).toEqual(expect.arrayContaining(['baseline', 'inject', 'effect']));
+  expect(result.steps.map((step) => step.name)).toEqual(
+    expect.arrayContaining(['baseline', 'inject', 'effect']),
+  );
   expect(result.attachments.map(({ name }) => name)).toContain('plan.json');
   const undone = await hopdrill(['undo', '--stack', stackOfSuite()]);
   expect(undone.exitCode, undone.stdout + undone.stderr).toBe(0);

@@ -1,4 +1,5 @@
-// What a node can say to the platform without its agent: requests from inside the node, with the certificate that lies there.
+// What a node can say to the platform without its agent: requests from inside the node, with the
+// certificate that lies there.
 import type { Json, World } from './world.ts';
 
 interface NodeCall {
@@ -18,7 +19,8 @@ export interface NodeAnswer {
 
 export const nodeApi = 'https://node-api.gpuaas.test/internal/v1/nodes';
 export const enrolment = 'https://recovery.gpuaas.test:8443/internal/v1/enroll';
-export const streamOf = (session: string): string => `https://term.gpuaas.test:18443/internal/v1/terminal/sessions/${session}/stream`;
+export const streamOf = (session: string): string =>
+  `https://term.gpuaas.test:18443/internal/v1/terminal/sessions/${session}/stream`;
 export const upgrade = {
   connection: 'Upgrade',
   upgrade: 'websocket',
@@ -46,13 +48,26 @@ const prelude = `
   const say = (answer) => { console.log(JSON.stringify(answer)); process.exit(); };`;
 
 async function onNode(world: World, node: string, program: string, given: object): Promise<Json> {
-  const ran = await world.docker('exec', world.container(node), 'node', '-e', prelude + program, '--', JSON.stringify(given));
+  const ran = await world.docker(
+    'exec',
+    world.container(node),
+    'node',
+    '-e',
+    prelude + program,
+    '--',
+    JSON.stringify(given),
+  );
   if (ran.code !== 0) throw new Error(`${node}: ${ran.err}`);
   return JSON.parse(ran.out);
 }
 
 export async function asNode(world: World, node: string, wanted: NodeCall): Promise<NodeAnswer> {
-  const { status, text } = await onNode(world, node, 'call(given).then(({ status, text }) => say({ status, text }));', wanted);
+  const { status, text } = await onNode(
+    world,
+    node,
+    'call(given).then(({ status, text }) => say({ status, text }));',
+    wanted,
+  );
   try {
     return { status, json: JSON.parse(text) };
   } catch {
@@ -93,6 +108,18 @@ const overlarge = `
     }
   })();`;
 
-/** In the agent's place, while that is stopped: takes the next `terminal.open` and begins a frame of so many bytes on its stream. */
-export const sendOverlarge = (world: World, node: string, bytes: number): Promise<{ status: number; close: number | null }> =>
-  onNode(world, node, overlarge, { tasks: `${nodeApi}/${node}/tasks`, stream: streamOf('SESSION'), upgrade, bytes });
+/**
+ * In the agent's place, while that is stopped: takes the next `terminal.open` and begins a frame of
+ * so many bytes on its stream.
+ */
+export const sendOverlarge = (
+  world: World,
+  node: string,
+  bytes: number,
+): Promise<{ status: number; close: number | null }> =>
+  onNode(world, node, overlarge, {
+    tasks: `${nodeApi}/${node}/tasks`,
+    stream: streamOf('SESSION'),
+    upgrade,
+    bytes,
+  });

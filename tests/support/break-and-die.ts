@@ -1,4 +1,5 @@
-// A runner that dies of SIGKILL at a named point: break-and-die.ts <stack> <run> <point> <lease seconds> <fault> <params>
+// A runner that dies of SIGKILL at a named point: break-and-die.ts <stack> <run> <point> <lease
+// seconds> <fault> <params>
 import { planFault } from '../../harness/faults/index.ts';
 import { loadProfile } from '../../harness/stack/state.ts';
 import { openEngine } from '../../harness/undo/engine.ts';

@@ -1,4 +1,5 @@
-// One row per way of each fault; the conformance suite runs them all, the kill matrix takes one of each undo kind.
+// One row per way of each fault; the conformance suite runs them all, the kill matrix takes one of
+// each undo kind.
 import type { Witness } from './row.ts';
 import { answers, diagnostic, nodeSays, readModel, terminal } from './witnesses.ts';
 
@@ -7,13 +8,23 @@ export interface FaultCase {
   readonly params: Record<string, unknown>;
   /** What depends on the broken thing notices. */
   readonly felt: Witness;
-  /** The agent heals this by itself over this link, quicker than one can look: shut until the fault was seen. What the agent made then stays. */
+  /**
+   * The agent heals this by itself over this link, quicker than one can look: shut until the fault
+   * was seen. What the agent made then stays.
+   */
   readonly healsOver?: string;
 }
 
-/** What the agent's own record says is wrong now, as `reason phase code`; that it has just started is no complaint. */
+/**
+ * What the agent's own record says is wrong now, as `reason phase code`; that it has just started
+ * is no complaint.
+ */
 const says = (pattern: RegExp, node = 'node-1'): Witness =>
-  diagnostic(String(pattern), ({ reason, phase, code }) => pattern.test(`${reason} ${phase} ${code}`), node);
+  diagnostic(
+    String(pattern),
+    ({ reason, phase, code }) => pattern.test(`${reason} ${phase} ${code}`),
+    node,
+  );
 const pollFails = says(/^task_poll_failed /);
 const unresolved = says(/^task_poll_failed dns /);
 const unknownName = says(/^task_poll_failed dns ENOTFOUND/);
@@ -31,7 +42,10 @@ const fuller = (percent: number): Witness =>
   readModel(`the node says ${percent} %`, (model) => model.heartbeat.root_used_percent >= percent);
 const lost = terminal(/^session_binding_unavailable/);
 const resultKept = answers('the result of a task does not arrive', async (world) => {
-  await world.api('POST', '/v1/nodes/node-1/tasks', world.operatorToken, { task_type: 'diag.health_probe', params: {} });
+  await world.api('POST', '/v1/nodes/node-1/tasks', world.operatorToken, {
+    task_type: 'diag.health_probe',
+    params: {},
+  });
   return (await world.diagnostic('node-1'))?.current?.reason === 'task_result_post_failed';
 });
 const slowTerminal = answers('a terminal takes longer', async (world) => {
@@ -51,15 +65,40 @@ export const faultCases: readonly FaultCase[] = [
   { fault: 'egress.block', params: { to: 'dns', mode: 'drop' }, felt: unresolved },
   { fault: 'dns.break', params: { mode: 'nxdomain' }, felt: unknownName },
   { fault: 'dns.break', params: { mode: 'timeout' }, felt: unresolved },
-  { fault: 'dns.break', params: { mode: 'wrong-answer' }, felt: says(/^task_poll_failed tcp ECONNREFUSED/) },
+  {
+    fault: 'dns.break',
+    params: { mode: 'wrong-answer' },
+    felt: says(/^task_poll_failed tcp ECONNREFUSED/),
+  },
   { fault: 'dns.break', params: { mode: 'wrong-answer', answer: 'edge' }, felt: untrusted },
-  { fault: 'dns.break', params: { on: 'node-2', mode: 'missing-entry' }, felt: says(/^task_poll_failed dns ENOTFOUND/, 'node-2') },
-  { fault: 'ssh.refuse', params: {}, felt: answers('a new login fails', async (world) => (await world.ssh('node-1', 'true')).code !== 0) },
+  {
+    fault: 'dns.break',
+    params: { on: 'node-2', mode: 'missing-entry' },
+    felt: says(/^task_poll_failed dns ENOTFOUND/, 'node-2'),
+  },
+  {
+    fault: 'ssh.refuse',
+    params: {},
+    felt: answers(
+      'a new login fails',
+      async (world) => (await world.ssh('node-1', 'true')).code !== 0,
+    ),
+  },
   { fault: 'tls.stale-ca', params: {}, felt: untrusted },
   { fault: 'tls.client-cert', params: { kind: 'expired', token: 'remove' }, felt: noToken },
   { fault: 'tls.client-cert', params: { kind: 'untrusted', token: 'remove' }, felt: noToken },
-  { fault: 'tls.client-cert', params: { kind: 'expired', token: 'keep' }, felt: cannotEnrol, healsOver: 'node-1.recovery' },
-  { fault: 'tls.client-cert', params: { kind: 'other-node' }, felt: cannotEnrol, healsOver: 'node-1.recovery' },
+  {
+    fault: 'tls.client-cert',
+    params: { kind: 'expired', token: 'keep' },
+    felt: cannotEnrol,
+    healsOver: 'node-1.recovery',
+  },
+  {
+    fault: 'tls.client-cert',
+    params: { kind: 'other-node' },
+    felt: cannotEnrol,
+    healsOver: 'node-1.recovery',
+  },
   { fault: 'tls.trust-ca', params: { part: 'gateway' }, felt: noTerminal },
   {
     fault: 'tls.trust-ca',
@@ -83,11 +122,18 @@ export const faultCases: readonly FaultCase[] = [
   { fault: 'container.stop', params: { part: 'gateway', how: 'pause' }, felt: noGateway },
   { fault: 'container.stop', params: { part: 'redis', how: 'kill' }, felt: lost },
   { fault: 'edge.route-remove', params: { host: 'terminal' }, felt: noGateway },
-  { fault: 'http.refuse', params: { at: 'ingress', method: 'POST', path: '/internal/v1/nodes/node-1/tasks/*/result' }, felt: resultKept },
+  {
+    fault: 'http.refuse',
+    params: { at: 'ingress', method: 'POST', path: '/internal/v1/nodes/node-1/tasks/*/result' },
+    felt: resultKept,
+  },
   {
     fault: 'http.refuse',
     params: { at: 'edge', method: 'GET', path: '/v1/nodes/*', status: 429 },
-    felt: answers('the operator is refused', async (world) => (await world.api('GET', '/v1/nodes/node-1')).status === 429),
+    felt: answers(
+      'the operator is refused',
+      async (world) => (await world.api('GET', '/v1/nodes/node-1')).status === 429,
+    ),
   },
   { fault: 'websocket.upgrade-strip', params: { strip: 'upgrade' }, felt: noTerminal },
   { fault: 'websocket.upgrade-strip', params: { strip: 'subprotocol' }, felt: noTerminal },
@@ -105,6 +151,9 @@ export const killCases: Readonly<Record<string, Pick<FaultCase, 'fault' | 'param
   disk: { fault: 'disk.fill', params: {} },
   container: { fault: 'container.stop', params: { part: 'redis' } },
   toxic: { fault: 'link.cut', params: { link: 'node.term', how: 'blackhole' } },
-  'part-file': { fault: 'http.refuse', params: { at: 'ingress', method: 'POST', path: '/internal/v1/nodes/node-1/tasks/*/result' } },
+  'part-file': {
+    fault: 'http.refuse',
+    params: { at: 'ingress', method: 'POST', path: '/internal/v1/nodes/node-1/tasks/*/result' },
+  },
   process: { fault: 'process.kill', params: {} },
 };

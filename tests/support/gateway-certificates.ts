@@ -1,6 +1,10 @@
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
-import { ExtendedKeyUsageExtension, SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
+import {
+  ExtendedKeyUsageExtension,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
 import type { Authority } from '../../fixtures/gpuaas/pki/authority.ts';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
@@ -13,9 +17,19 @@ export interface ClientMaterial {
   key: string;
 }
 
-/** A node's client certificate, as the platform's node CA signs them; `untilMs` in the past makes an expired one. */
-export async function clientFor(authority: Authority, node: string, untilMs = HOUR): Promise<ClientMaterial> {
-  const keys = (await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
+/**
+ * A node's client certificate, as the platform's node CA signs them; `untilMs` in the past makes an
+ * expired one.
+ */
+export async function clientFor(
+  authority: Authority,
+  node: string,
+  untilMs = HOUR,
+): Promise<ClientMaterial> {
+  const keys = (await webcrypto.subtle.generateKey(ALGORITHM, true, [
+    'sign',
+    'verify',
+  ])) as webcrypto.CryptoKeyPair;
   const certificate = await X509CertificateGenerator.create({
     serialNumber: '4a5b6c',
     subject: `CN=${node}`,
@@ -30,6 +44,11 @@ export async function clientFor(authority: Authority, node: string, untilMs = HO
       new SubjectAlternativeNameExtension([{ type: 'url', value: `gpuaas:node:${node}` }]),
     ],
   });
-  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
-  return { cert: certificate.toString('pem'), key: `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n` };
+  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString(
+    'base64',
+  );
+  return {
+    cert: certificate.toString('pem'),
+    key: `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n`,
+  };
 }

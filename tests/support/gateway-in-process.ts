@@ -54,19 +54,34 @@ export function connect(url: string, protocols: string[], options: object): Prom
       response.on('data', (chunk: Buffer) => {
         text += chunk.toString();
       });
-      response.on('end', () => resolve(Object.assign(peer, { status: response.statusCode ?? 0, body: JSON.parse(text) as Peer['body'] })));
+      response.on('end', () =>
+        resolve(
+          Object.assign(peer, {
+            status: response.statusCode ?? 0,
+            body: JSON.parse(text) as Peer['body'],
+          }),
+        ),
+      );
     });
     socket.on('error', reject);
   });
 }
 
-/** The gateway's own listeners and sessions, with an API that answers as told and a binding held in memory. */
+/**
+ * The gateway's own listeners and sessions, with an API that answers as told and a binding held in
+ * memory.
+ */
 export async function startGateway() {
   const nodeCa = await makeAuthority('Test node CA');
   const serviceCa = await makeAuthority('Test service CA');
   const server = await issueServer(serviceCa, ['localhost'], 7);
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  const api = { status: 202, body: { task_id: 'task-1' } as object, silent: false, calls: [] as { url: string; body: unknown }[] };
+  const api = {
+    status: 202,
+    body: { task_id: 'task-1' } as object,
+    silent: false,
+    calls: [] as { url: string; body: unknown }[],
+  };
   const apiServer = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk: Buffer) => {
@@ -86,8 +101,10 @@ export async function startGateway() {
     api: new ApiClient('127.0.0.1', apiPort, 'svc'),
     binding: {
       bind: (claims: Claims) => {
-        if (binding.down) return Promise.reject(new Refusal(503, 'session_binding_unavailable', 'down'));
-        if (binding.bound.has(claims.sid)) return Promise.reject(new Refusal(409, 'terminal_token_used', 'used'));
+        if (binding.down)
+          return Promise.reject(new Refusal(503, 'session_binding_unavailable', 'down'));
+        if (binding.bound.has(claims.sid))
+          return Promise.reject(new Refusal(409, 'terminal_token_used', 'used'));
         binding.bound.add(claims.sid);
         return Promise.resolve();
       },
@@ -101,13 +118,27 @@ export async function startGateway() {
   });
   const browsers = browserListener(gateway);
   const tls = { cert: server.certificate, key: server.key, ca: nodeCa.certificate };
-  const nodes = nodeListener(gateway, { cert: Buffer.from(tls.cert), key: Buffer.from(tls.key), ca: Buffer.from(tls.ca) });
-  const [browserPort, nodePort] = [await listen(browsers), await listen(nodes as unknown as Server)];
+  const nodes = nodeListener(gateway, {
+    cert: Buffer.from(tls.cert),
+    key: Buffer.from(tls.key),
+    ca: Buffer.from(tls.ca),
+  });
+  const [browserPort, nodePort] = [
+    await listen(browsers),
+    await listen(nodes as unknown as Server),
+  ];
   const trusted = await clientFor(nodeCa, 'node-1');
 
   const mint = (changed: Partial<Claims> = {}) => {
     const sid = `s-${randomUUID()}`;
-    const plain = { sid, allocation_id: 'alloc-1', node_id: 'node-1', username: 'gpu-a1', sub: 'user', correlation_id: `corr-${sid}` };
+    const plain = {
+      sid,
+      allocation_id: 'alloc-1',
+      node_id: 'node-1',
+      username: 'gpu-a1',
+      sub: 'user',
+      correlation_id: `corr-${sid}`,
+    };
     const claims: Claims = { ...plain, exp: Math.floor(Date.now() / 1000) + 30, ...changed };
     return { sid: claims.sid, token: signToken(claims, privateKey) };
   };
@@ -120,13 +151,22 @@ export async function startGateway() {
     protocols = [STREAM],
   ) => {
     const url = `wss://127.0.0.1:${nodePort}/internal/v1/terminal/sessions/${sid}/stream`;
-    const options = { ca: serviceCa.certificate, servername: 'localhost', headers: { authorization: `Bearer ${stream}` }, ...client };
+    const options = {
+      ca: serviceCa.certificate,
+      servername: 'localhost',
+      headers: { authorization: `Bearer ${stream}` },
+      ...client,
+    };
     return connect(url, protocols, options);
   };
   const ask = async (path: string, token: string | null = OPERATOR) => {
     const headers = new Headers(token === null ? [] : [['authorization', `Bearer ${token}`]]);
     const response = await fetch(`http://127.0.0.1:${browserPort}${path}`, { headers });
-    return { status: response.status, product: response.headers.get('x-gpuaas-product'), body: (await response.json()) as never };
+    return {
+      status: response.status,
+      product: response.headers.get('x-gpuaas-product'),
+      body: (await response.json()) as never,
+    };
   };
   const stop = () => {
     gateway.leave();

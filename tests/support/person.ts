@@ -11,9 +11,14 @@ interface Person {
   readonly signsIn?: boolean;
 }
 
-export async function atConsole(world: World, node: string, { minted, signsIn = true }: Person = {}): Promise<ConsolePage> {
+export async function atConsole(
+  world: World,
+  node: string,
+  { minted, signsIn = true }: Person = {},
+): Promise<ConsolePage> {
   const { browser, public: known, credentials } = world.profile;
-  if (!browser) throw new Error(`stack ${world.profile.stack} has no browser (hopdrill up --browser)`);
+  if (!browser)
+    throw new Error(`stack ${world.profile.stack} has no browser (hopdrill up --browser)`);
   if (!known?.consoleBase) throw new Error('the profile names no console');
   mkdirSync(pictures, { recursive: true });
   return openConsole({

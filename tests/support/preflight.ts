@@ -22,21 +22,32 @@ export function requestFor(argv: readonly string[]): Request {
   return parsed.request;
 }
 
-export const preflight = (argv: readonly string[]): Promise<PreflightReport> => runPreflight(gpuaasPreflight, requestFor(argv));
+export const preflight = (argv: readonly string[]): Promise<PreflightReport> =>
+  runPreflight(gpuaasPreflight, requestFor(argv));
 
 export const command = (argv: readonly string[], env: Record<string, string> = {}) =>
   execa(hopdrill, argv, { reject: false, stdin: 'ignore', env: { NO_COLOR: '1', ...env } });
 
 /** As a new process; its stdout must be one document and nothing else. */
-export async function asCommand(argv: readonly string[]): Promise<{ report: PreflightReport; code: number; stderr: string }> {
+export async function asCommand(
+  argv: readonly string[],
+): Promise<{ report: PreflightReport; code: number; stderr: string }> {
   const { stdout, stderr, exitCode } = await command(['preflight', ...argv, '--json']);
   return { report: preflightReport.parse(JSON.parse(stdout)), code: exitCode ?? 255, stderr };
 }
 
-/** Hops that are not plainly green, in words; `skipped` is right only for those that are asked for on purpose. */
+/**
+ * Hops that are not plainly green, in words; `skipped` is right only for those that are asked for
+ * on purpose.
+ */
 export function notGreen(report: PreflightReport): string[] {
-  const optional = new Set(gpuaasPreflight.hops.filter((hop) => hop.optional === true).map((hop) => hop.id));
+  const optional = new Set(
+    gpuaasPreflight.hops.filter((hop) => hop.optional === true).map((hop) => hop.id),
+  );
   return report.hops
     .filter(({ id, status }) => status !== 'pass' && !(status === 'skipped' && optional.has(id)))
-    .map(({ id, status, signal, cause, summary }) => `${id} ${status} ${signal ?? ''} ${cause ?? ''}: ${summary}`);
+    .map(
+      ({ id, status, signal, cause, summary }) =>
+        `${id} ${status} ${signal ?? ''} ${cause ?? ''}: ${summary}`,
+    );
 }

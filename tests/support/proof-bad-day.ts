@@ -1,13 +1,26 @@
-// A bad day on the stack of the suite: tools that refuse, files that are wrong, and everything whole again after each row.
+// A bad day on the stack of the suite: tools that refuse, files that are wrong, and everything
+// whole again after each row.
 import { afterEach, beforeEach, expect } from 'vitest';
-import { byHand, container, docker, hopdrill, leftOnTargets, profileOfSuite, say, seconds, stackOfSuite } from './proof.ts';
+import {
+  byHand,
+  container,
+  docker,
+  hopdrill,
+  leftOnTargets,
+  profileOfSuite,
+  say,
+  seconds,
+  stackOfSuite,
+} from './proof.ts';
 
 export const stack = stackOfSuite();
 export const usual = 'scenarios/gpuaas/node-agent/api-egress-rejected.yaml';
 export const leaseMs = 1000 * (profileOfSuite().policies['undo.lease_seconds'] ?? 10);
 const iptables = '/usr/sbin/iptables';
 
-/** A tool on the node that refuses, or hangs at, what its arguments hold; all else it does as ever. */
+/**
+ * A tool on the node that refuses, or hangs at, what its arguments hold; all else it does as ever.
+ */
 export function tamper(word: string, instead: string): void {
   byHand(
     'node-1',
@@ -16,11 +29,21 @@ printf '#!/bin/sh\\ncase " $* " in *" ${word} "*) ${instead} ;; esac\\nexec %s "
   );
 }
 export const mend = (): void =>
-  void byHand('node-1', `[ ! -e ${iptables}.away ] && [ ! -L ${iptables}.away ] || mv -f ${iptables}.away ${iptables}`);
-export const rules = async (): Promise<string[]> => (await leftOnTargets()).filter((left) => left.includes('hopdrill:'));
+  void byHand(
+    'node-1',
+    `[ ! -e ${iptables}.away ] && [ ! -L ${iptables}.away ] || mv -f ${iptables}.away ${iptables}`,
+  );
+export const rules = async (): Promise<string[]> =>
+  (await leftOnTargets()).filter((left) => left.includes('hopdrill:'));
 
 /** The usual first fields; a row changes what it is about. */
-export function text(fields: { scenario?: string; target?: string; faults: string; expect?: string; more?: string }): string {
+export function text(fields: {
+  scenario?: string;
+  target?: string;
+  faults: string;
+  expect?: string;
+  more?: string;
+}): string {
   return `scenario: ${fields.scenario ?? 'proof/bad-day'}
 title: a bad day
 why: it happens
@@ -40,7 +63,10 @@ ${fields.more ?? ''}`;
 }
 export const egress = '  - egress.block: { on: node, to: node-api, mode: reject }';
 
-/** Whatever a row did, the next one begins on a whole platform; what nobody owns any more is taken back here. */
+/**
+ * Whatever a row did, the next one begins on a whole platform; what nobody owns any more is taken
+ * back here.
+ */
 export function wholeAfterEach(): void {
   let started = 0;
   beforeEach(() => {
@@ -50,7 +76,8 @@ export function wholeAfterEach(): void {
     say(`${task.name}: ${seconds(performance.now() - started)}`);
     mend();
     for (const part of ['edge', 'provider']) {
-      if (docker('inspect', '-f', '{{.State.Paused}}', container(part)) === 'true') docker('unpause', container(part));
+      if (docker('inspect', '-f', '{{.State.Paused}}', container(part)) === 'true')
+        docker('unpause', container(part));
     }
     const { exitCode, stdout } = await hopdrill(['undo', '--stack', stack]);
     expect(exitCode, stdout).toBe(0);

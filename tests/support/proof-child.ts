@@ -1,4 +1,5 @@
-// A run in a process of its own, followed by its events, so that something can be done to it at a known moment.
+// A run in a process of its own, followed by its events, so that something can be done to it at a
+// known moment.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +51,9 @@ export function begin(words: readonly string[], env: Record<string, string> = {}
   });
   const closed = new Promise<void>((resolve) => lines.once('close', resolve));
   const reached = (stage: StageName, status: string): boolean =>
-    events.some((event) => event.event === 'stage' && event.stage === stage && event.status === status);
+    events.some(
+      (event) => event.event === 'stage' && event.stage === stage && event.status === status,
+    );
   const until = (what: string, seen: () => boolean): Promise<void> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
@@ -59,12 +62,17 @@ export function begin(words: readonly string[], env: Record<string, string> = {}
         resolve();
       };
       waiting.add(look);
-      void closed.then(() => reject(new Error(`the run ended before ${what}: ${JSON.stringify(events.at(-1))}`)));
+      void closed.then(() =>
+        reject(new Error(`the run ended before ${what}: ${JSON.stringify(events.at(-1))}`)),
+      );
       look();
     });
   return {
     at: (stage, status = 'start') => until(`${stage} (${status})`, () => reached(stage, status)),
-    noted: (text) => until(`a note ${text}`, () => events.some((event) => event.event === 'note' && text.test(event.text))),
+    noted: (text) =>
+      until(`a note ${text}`, () =>
+        events.some((event) => event.event === 'note' && text.test(event.text)),
+      ),
     kill: (signal) => void child.kill(signal),
     stopReading() {
       lines.close();
@@ -73,7 +81,8 @@ export function begin(words: readonly string[], env: Record<string, string> = {}
     async end() {
       const ended = await child;
       await closed;
-      const dir = events.flatMap((event) => (event.event === 'run' ? [event.dir] : [])).at(-1) ?? '';
+      const dir =
+        events.flatMap((event) => (event.event === 'run' ? [event.dir] : [])).at(-1) ?? '';
       return {
         exitCode: ended.exitCode ?? null,
         signal: ended.signal ?? null,

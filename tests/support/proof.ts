@@ -1,4 +1,5 @@
-// What the self-proof needs: scenarios as they are loaded, runs of them on the stack of the suite, and a hand that meddles.
+// What the self-proof needs: scenarios as they are loaded, runs of them on the stack of the suite,
+// and a hand that meddles.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa, execaSync } from 'execa';
@@ -19,7 +20,8 @@ export const out = join(root, 'reports/out/proof');
 
 export function stackOfSuite(): string {
   const stack = process.env.HOPDRILL_STACK;
-  if (stack === undefined || stack === '') throw new Error('HOPDRILL_STACK names no stack; bring one up with `hopdrill up --stack NAME`');
+  if (stack === undefined || stack === '')
+    throw new Error('HOPDRILL_STACK names no stack; bring one up with `hopdrill up --stack NAME`');
   return stack;
 }
 
@@ -34,20 +36,35 @@ export async function one(pattern: string): Promise<Scenario> {
   return scenario;
 }
 
-/** Changes the loaded record, after validation; positions stay, so that a reason still points at its line. */
+/**
+ * Changes the loaded record, after validation; positions stay, so that a reason still points at its
+ * line.
+ */
 export function changed(scenario: Scenario, change: Partial<ScenarioFile>): Scenario {
   return { ...scenario, record: { ...scenario.record, ...change } };
 }
 
-export function drill(scenario: Scenario, options: RunOptions = {}, events?: Events): Promise<RunRecord> {
-  return runScenario(scenario, { profile: profileOfSuite(), options: { out, ...options }, ...(events && { events }) });
+export function drill(
+  scenario: Scenario,
+  options: RunOptions = {},
+  events?: Events,
+): Promise<RunRecord> {
+  return runScenario(scenario, {
+    profile: profileOfSuite(),
+    options: { out, ...options },
+    ...(events && { events }),
+  });
 }
 
-/** Does something by hand at the very moment when a stage begins; synchronous, so that the run waits for it. */
+/**
+ * Does something by hand at the very moment when a stage begins; synchronous, so that the run waits
+ * for it.
+ */
 export function when(stage: StageName, status: 'start' | 'done', act: () => void): Events {
   let acted = false;
   return (event: RunEvent) => {
-    if (acted || event.event !== 'stage' || event.stage !== stage || event.status !== status) return;
+    if (acted || event.event !== 'stage' || event.stage !== stage || event.status !== status)
+      return;
     acted = true;
     act();
   };
@@ -56,7 +73,12 @@ export function when(stage: StageName, status: 'start' | 'done', act: () => void
 /** Judged again from nothing but what the run wrote to its folder. */
 export function judgeStored(dir: string, scenario: Scenario): VerdictRecord {
   const stored = runRecord.parse(JSON.parse(readFileSync(join(dir, 'verdict.json'), 'utf8')));
-  return judge({ scenario, effect: stored.effect, observation: stored.observation, invariants: stored.invariants });
+  return judge({
+    scenario,
+    effect: stored.effect,
+    observation: stored.observation,
+    invariants: stored.invariants,
+  });
 }
 
 export function container(name: string): string {
@@ -69,10 +91,14 @@ export function container(name: string): string {
 
 /** A line of shell as root inside a container, as somebody with `docker exec` would type it. */
 export function byHand(name: string, line: string, user = '0'): string {
-  return execaSync('docker', ['exec', '-u', user, container(name), 'sh', '-c', line], { timeout: 30_000, stdin: 'ignore' }).stdout;
+  return execaSync('docker', ['exec', '-u', user, container(name), 'sh', '-c', line], {
+    timeout: 30_000,
+    stdin: 'ignore',
+  }).stdout;
 }
 
-export const docker = (...argv: string[]): string => execaSync('docker', argv, { timeout: 60_000, stdin: 'ignore' }).stdout;
+export const docker = (...argv: string[]): string =>
+  execaSync('docker', argv, { timeout: 60_000, stdin: 'ignore' }).stdout;
 
 /** `hopdrill` as a person runs it. */
 export const hopdrill = (argv: readonly string[], env: Record<string, string> = {}) =>
@@ -84,7 +110,10 @@ export const hopdrill = (argv: readonly string[], env: Record<string, string> = 
     timeout: 240_000,
   });
 
-/** Nothing of any run is left on the targets of this stack: no rule, no folder, no file, no unit, no toxic. */
+/**
+ * Nothing of any run is left on the targets of this stack: no rule, no folder, no file, no unit, no
+ * toxic.
+ */
 export async function leftOnTargets(): Promise<string[]> {
   const script = `iptables-save | grep -o 'hopdrill:[A-Za-z0-9:_-]*'; ls -d /var/lib/hopdrill/* /etc/profile.d/hopdrill-* /usr/local/bin/hopdrill-* /etc/systemd/system/hopdrill-* 2>/dev/null; true`;
   const profile = profileOfSuite();
@@ -96,10 +125,17 @@ export async function leftOnTargets(): Promise<string[]> {
   );
   if (profile.toxiproxy !== undefined) {
     const answer = await fetch(`${profile.toxiproxy.url}/proxies`);
-    const proxies = (await answer.json()) as Record<string, { enabled: boolean; toxics: { name: string }[] }>;
+    const proxies = (await answer.json()) as Record<
+      string,
+      { enabled: boolean; toxics: { name: string }[] }
+    >;
     for (const [name, proxy] of Object.entries(proxies)) {
       if (!proxy.enabled) found.push(`links: ${name} is disabled`);
-      found.push(...proxy.toxics.filter((toxic) => toxic.name.startsWith('hopdrill-')).map((toxic) => `links: ${toxic.name} on ${name}`));
+      found.push(
+        ...proxy.toxics
+          .filter((toxic) => toxic.name.startsWith('hopdrill-'))
+          .map((toxic) => `links: ${toxic.name} on ${name}`),
+      );
     }
   }
   return found;

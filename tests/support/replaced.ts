@@ -1,4 +1,5 @@
-// Repairs that put something else in the place of what a fault changed: the platform's own where it has one, else by hand.
+// Repairs that put something else in the place of what a fault changed: the platform's own where it
+// has one, else by hand.
 import { profileOf } from '../../harness/cli/profiles.ts';
 import { repairs } from '../../harness/systems/gpuaas/repairs.ts';
 import type { FaultCase } from './fault-cases.ts';
@@ -7,7 +8,10 @@ import type { World } from './world.ts';
 interface Replaced extends Pick<FaultCase, 'fault' | 'params'> {
   readonly title: string;
   readonly node: string;
-  /** Before the fault, by hand: what the repair makes has to differ from what was there, or nobody could tell which of the two is left. */
+  /**
+   * Before the fault, by hand: what the repair makes has to differ from what was there, or nobody
+   * could tell which of the two is left.
+   */
   readonly before?: string;
   /** A procedure of the platform, by name; or a line of shell. */
   readonly repair: { readonly platform: string } | { readonly line: string };
@@ -37,7 +41,8 @@ export const replaced: readonly Replaced[] = [
     fault: 'tls.client-cert',
     params: { kind: 'expired', token: 'remove' },
     node: 'node-1',
-    // With the bundle's token the agent enrols by itself; a command that did so too would race with it.
+    // With the bundle's token the agent enrols by itself; a command that did so too would race with
+    // it.
     repair: { platform: 'node.apply-bundle' },
     thing: 'sha256sum /etc/gpuaas/cert.pem /etc/gpuaas/key.pem /etc/gpuaas/env',
   },
@@ -73,6 +78,11 @@ export const replaced: readonly Replaced[] = [
 
 export const runRepair = async (world: World, { repair, node }: Replaced): Promise<void> => {
   if ('line' in repair) return void (await world.must(node, repair.line));
-  const context = { profile: profileOf(world.profile.stack), node, runId: 'repair', since: new Date().toISOString() };
+  const context = {
+    profile: profileOf(world.profile.stack),
+    node,
+    runId: 'repair',
+    since: new Date().toISOString(),
+  };
   await repairs[repair.platform]!.run({ ...context, signal: AbortSignal.timeout(60_000) });
 };

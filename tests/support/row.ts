@@ -1,11 +1,13 @@
-// One row of the hand-breaking suite: break it, see who names the cause, put it back, see them silent again.
+// One row of the hand-breaking suite: break it, see who names the cause, put it back, see them
+// silent again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { World } from './world.ts';
 
 /**
- * Who it is that knows. The read model and its history are one classifier; the agent's record and its line in the journal are
- * written by one call; a frame, an observation and a line in the gateway's log tell of one event.
+ * Who it is that knows. The read model and its history are one classifier; the agent's record and
+ * its line in the journal are written by one call; a frame, an observation and a line in the
+ * gateway's log tell of one event.
  */
 export type Source =
   | 'read model'
@@ -21,7 +23,10 @@ export type Source =
   | 'provider'
   | 'page';
 
-/** Somebody who can tell what is wrong. `says` looks at what is true now or was written since the given moment. */
+/**
+ * Somebody who can tell what is wrong. `says` looks at what is true now or was written since the
+ * given moment.
+ */
 export interface Witness {
   readonly name: string;
   readonly source: Source;
@@ -41,13 +46,15 @@ export interface Row {
 
 async function speaking(world: World, row: Row, since: Date): Promise<string[]> {
   const names: string[] = [];
-  for (const witness of row.witnesses) if (await witness.says(world, since)) names.push(witness.name);
+  for (const witness of row.witnesses)
+    if (await witness.says(world, since)) names.push(witness.name);
   return names;
 }
 
 /**
- * Green platform, and then a second and a half in which no witness says a word. A part that is green may still be about to note that
- * its last trouble is over (a queued result is delivered with the next retry); that note is no complaint, but it has to end soon.
+ * Green platform, and then a second and a half in which no witness says a word. A part that is
+ * green may still be about to note that its last trouble is over (a queued result is delivered with
+ * the next retry); that note is no complaint, but it has to end soon.
  */
 async function untilSilent(world: World, row: Row, when: string): Promise<void> {
   await world.untilGreen();
@@ -58,17 +65,24 @@ async function untilSilent(world: World, row: Row, when: string): Promise<void> 
     names = await speaking(world, row, since);
     return names.length === 0;
   };
-  await world.until(when, 12, isSilent).catch(() => expect(names, `witnesses that speak ${when}`).toEqual([]));
+  await world
+    .until(when, 12, isSilent)
+    .catch(() => expect(names, `witnesses that speak ${when}`).toEqual([]));
 }
 
 export async function actOut(world: World, row: Row): Promise<void> {
-  expect(new Set(row.witnesses.map(({ source }) => source)).size, 'independent witnesses').toBeGreaterThanOrEqual(2);
+  expect(
+    new Set(row.witnesses.map(({ source }) => source)).size,
+    'independent witnesses',
+  ).toBeGreaterThanOrEqual(2);
   await untilSilent(world, row, 'before anything is broken');
   const broken = new Date();
   try {
     await row.breakIt(world);
     for (const witness of row.witnesses) {
-      await world.until(`witness "${witness.name}"`, row.within ?? 25, () => witness.says(world, broken));
+      await world.until(`witness "${witness.name}"`, row.within ?? 25, () =>
+        witness.says(world, broken),
+      );
     }
   } finally {
     await row.putBack(world);

@@ -1,4 +1,5 @@
-// What the proofs of faults and undo share: the stack by name, and what may be left on a target (nothing).
+// What the proofs of faults and undo share: the stack by name, and what may be left on a target
+// (nothing).
 import { execa } from 'execa';
 import { engineId } from '../../harness/drivers/engine-id.ts';
 import { openToxiproxy } from '../../harness/drivers/toxiproxy.ts';
@@ -27,8 +28,17 @@ export async function ledgerOf(run: string): Promise<LedgerState> {
 }
 
 /** `hopdrill undo` as a person runs it, for this run alone. */
-export async function undoByCommand(run: string): Promise<{ exitCode: number | undefined; report: SweepReport }> {
-  const { exitCode, stdout, stderr } = await command('undo', '--stack', stack, '--run', run, '--json');
+export async function undoByCommand(
+  run: string,
+): Promise<{ exitCode: number | undefined; report: SweepReport }> {
+  const { exitCode, stdout, stderr } = await command(
+    'undo',
+    '--stack',
+    stack,
+    '--run',
+    run,
+    '--json',
+  );
   if (stdout === '') throw new Error(`hopdrill undo ended with ${exitCode}: ${stderr}`);
   return { exitCode, report: JSON.parse(stdout) as SweepReport };
 }
@@ -43,9 +53,13 @@ export async function marksOfRun(run: string): Promise<string[]> {
   const on = executor();
   const how = { dryRun: true, inUse: () => false };
   try {
-    const nodes = await Promise.all(Object.keys(targets().nodes).map((node) => sweepNode(on, node, how)));
+    const nodes = await Promise.all(
+      Object.keys(targets().nodes).map((node) => sweepNode(on, node, how)),
+    );
     const toxics = await sweepToxics(targets(), how);
-    return [...nodes.flat(), ...toxics].filter((one) => one.run === run).map((one) => `${one.where}: ${one.what}`);
+    return [...nodes.flat(), ...toxics]
+      .filter((one) => one.run === run)
+      .map((one) => `${one.where}: ${one.what}`);
   } finally {
     on.close();
   }
@@ -54,17 +68,37 @@ export async function marksOfRun(run: string): Promise<string[]> {
 let count = 0;
 export function freshRun(what: string): string {
   count += 1;
-  return `t${Date.now().toString(36)}-${process.pid}-${count}-${what.replaceAll(/[^a-z0-9]+/g, '-')}`.slice(0, 50).replace(/-+$/, '');
+  return `t${Date.now().toString(36)}-${process.pid}-${count}-${what.replaceAll(/[^a-z0-9]+/g, '-')}`
+    .slice(0, 50)
+    .replace(/-+$/, '');
 }
 
 const script = new URL('./break-and-die.ts', import.meta.url).pathname;
 
-/** A runner of its own that breaks something and dies of SIGKILL at that point; what it armed stays. Says how it ended. */
+/**
+ * A runner of its own that breaks something and dies of SIGKILL at that point; what it armed stays.
+ * Says how it ended.
+ */
 export async function breakAndDie(
-  at: { readonly stack: string; readonly point: string; readonly run: string; readonly leaseSeconds: number },
+  at: {
+    readonly stack: string;
+    readonly point: string;
+    readonly run: string;
+    readonly leaseSeconds: number;
+  },
   row: Pick<FaultCase, 'fault' | 'params'>,
 ): Promise<string> {
-  const words = [at.stack, at.run, at.point, String(at.leaseSeconds), row.fault, JSON.stringify(row.params)];
-  const { signal, stderr } = await execa(process.execPath, [script, ...words], { reject: false, stdin: 'ignore' });
+  const words = [
+    at.stack,
+    at.run,
+    at.point,
+    String(at.leaseSeconds),
+    row.fault,
+    JSON.stringify(row.params),
+  ];
+  const { signal, stderr } = await execa(process.execPath, [script, ...words], {
+    reject: false,
+    stdin: 'ignore',
+  });
   return signal ?? (stderr || 'ended');
 }

@@ -1,4 +1,5 @@
-// A person at the platform: docker exec, SSH and the public API. It knows nothing of faults, ledgers or scenarios.
+// A person at the platform: docker exec, SSH and the public API. It knows nothing of faults,
+// ledgers or scenarios.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +20,13 @@ export interface Ran {
   readonly err: string;
 }
 
-const keptOut: ReadonlySet<DriverCode> = new Set(['refused', 'unreachable', 'auth', 'timeout', 'lost'] as const);
+const keptOut: ReadonlySet<DriverCode> = new Set([
+  'refused',
+  'unreachable',
+  'auth',
+  'timeout',
+  'lost',
+] as const);
 
 /** How a terminal attempt ended: the code of the structured error, or `ready`. */
 export interface Attempt {
@@ -34,7 +41,10 @@ export class World {
   readonly #dir: string;
 
   constructor(stack = process.env.HOPDRILL_STACK) {
-    if (!stack) throw new Error('HOPDRILL_STACK names no stack; bring one up with `hopdrill up --stack NAME`');
+    if (!stack)
+      throw new Error(
+        'HOPDRILL_STACK names no stack; bring one up with `hopdrill up --stack NAME`',
+      );
     this.profile = loadProfile(stack);
     this.#dir = dirname(profileFileOf(stack));
   }
@@ -54,7 +64,13 @@ export class World {
     return this.secret(this.#public.caFile);
   }
 
-  async call(method: string, url: string, token: string | null, body?: unknown, headers: Record<string, string> = {}) {
+  async call(
+    method: string,
+    url: string,
+    token: string | null,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ) {
     const answer = await request({
       method,
       url,
@@ -84,7 +100,13 @@ export class World {
     return this.secret(this.profile.credentials.userTokenFile);
   }
 
-  api(method: string, path: string, token: string | null = this.operatorToken, body?: unknown, headers?: Record<string, string>) {
+  api(
+    method: string,
+    path: string,
+    token: string | null = this.operatorToken,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ) {
     return this.call(method, `${this.#public.apiBase}${path}`, token, body, headers);
   }
   terminalHost(method: string, path: string, token: string | null = null) {
@@ -94,7 +116,10 @@ export class World {
     return (await this.api('GET', `/v1/nodes/${node}`)).json;
   }
   async history(node: string, since: Date): Promise<Json[]> {
-    return (await this.api('GET', `/v1/nodes/${node}/history?since=${since.toISOString()}`)).json?.events ?? [];
+    return (
+      (await this.api('GET', `/v1/nodes/${node}/history?since=${since.toISOString()}`)).json
+        ?.events ?? []
+    );
   }
   allocationOf(node: string): string {
     const known = this.profile.nodes[node];
@@ -102,7 +127,10 @@ export class World {
     return known.allocation;
   }
   async userState(node: string): Promise<string> {
-    return (await this.api('GET', `/v1/allocations/${this.allocationOf(node)}`, this.userToken)).json?.user?.state ?? 'no answer';
+    return (
+      (await this.api('GET', `/v1/allocations/${this.allocationOf(node)}`, this.userToken)).json
+        ?.user?.state ?? 'no answer'
+    );
   }
 
   container(name: string): string {
@@ -123,16 +151,29 @@ export class World {
   /** The same that has to succeed. */
   async must(name: string, line: string): Promise<string> {
     const ran = await this.inside(name, line);
-    if (ran.code !== 0) throw new Error(`${name}: \`${line}\` ended with ${ran.code}: ${ran.err || ran.out}`);
+    if (ran.code !== 0)
+      throw new Error(`${name}: \`${line}\` ended with ${ran.code}: ${ran.err || ran.out}`);
     return ran.out;
   }
-  /** 255 is for "did not let us in", as OpenSSH has it; a key that is missing on this side says nothing about the node. */
+  /**
+   * 255 is for "did not let us in", as OpenSSH has it; a key that is missing on this side says
+   * nothing about the node.
+   */
   async ssh(node: string, line: string): Promise<Ran> {
     const at = this.profile.nodes[node];
     if (!at) throw new Error(`no node ${node}`);
-    const [keyFile, knownHostsFile] = [resolve(this.#dir, at.sshKeyFile), resolve(this.#dir, at.knownHostsFile)];
+    const [keyFile, knownHostsFile] = [
+      resolve(this.#dir, at.sshKeyFile),
+      resolve(this.#dir, at.knownHostsFile),
+    ];
     try {
-      const connection = await connectSsh({ host: at.sshHost, port: at.sshPort, user: at.sshUser, keyFile, knownHostsFile });
+      const connection = await connectSsh({
+        host: at.sshHost,
+        port: at.sshPort,
+        user: at.sshUser,
+        keyFile,
+        knownHostsFile,
+      });
       const ran = await connection.exec(['sh', '-c', line]).finally(() => connection.close());
       return { code: ran.code ?? 255, out: ran.stdout, err: ran.stderr };
     } catch (error) {
@@ -143,11 +184,18 @@ export class World {
 
   async journal(node: string, since: Date): Promise<string> {
     const epoch = (since.getTime() / 1000).toFixed(3);
-    return (await this.inside(node, `journalctl -u gpuaas-node-agent --since=@${epoch} -o cat --no-pager`)).out;
+    return (
+      await this.inside(node, `journalctl -u gpuaas-node-agent --since=@${epoch} -o cat --no-pager`)
+    ).out;
   }
   async systemdNotes(node: string, since: Date): Promise<string> {
     const epoch = (since.getTime() / 1000).toFixed(3);
-    return (await this.inside(node, `journalctl _PID=1 -u gpuaas-node-agent --since=@${epoch} -o cat --no-pager`)).out;
+    return (
+      await this.inside(
+        node,
+        `journalctl _PID=1 -u gpuaas-node-agent --since=@${epoch} -o cat --no-pager`,
+      )
+    ).out;
   }
   async diagnostic(node: string): Promise<Json> {
     const ran = await this.inside(node, 'cat /var/lib/gpuaas/diagnostics/current.json');
@@ -160,10 +208,22 @@ export class World {
 
   /** Opens a terminal as a user does; the caller closes it. */
   async terminal(node: string): Promise<Terminal> {
-    const minted = await this.api('POST', `/v1/allocations/${this.allocationOf(node)}/terminal-token`, this.userToken);
+    const minted = await this.api(
+      'POST',
+      `/v1/allocations/${this.allocationOf(node)}/terminal-token`,
+      this.userToken,
+    );
     if (minted.status !== 201)
-      throw new UpgradeRefused(minted.json?.error?.code ?? `mint ${minted.status}`, minted.status, minted.body, null);
-    return this.socket(`${this.#public.terminalBase}/ws/terminal`, ['gpuaas.terminal.v1', `token.${minted.json.token}`]);
+      throw new UpgradeRefused(
+        minted.json?.error?.code ?? `mint ${minted.status}`,
+        minted.status,
+        minted.body,
+        null,
+      );
+    return this.socket(`${this.#public.terminalBase}/ws/terminal`, [
+      'gpuaas.terminal.v1',
+      `token.${minted.json.token}`,
+    ]);
   }
 
   /** A WebSocket at a public host, signed in at the edge. */
@@ -192,10 +252,17 @@ export class World {
         20_000,
       );
       await terminal.close();
-      const code = end.type === 'ready' ? 'ready' : [end.code, end.reason].filter(Boolean).join(':');
-      return { code, message: end.message ?? '', correlationId: end.correlation_id, sessionId: end.session_id ?? null };
+      const code =
+        end.type === 'ready' ? 'ready' : [end.code, end.reason].filter(Boolean).join(':');
+      return {
+        code,
+        message: end.message ?? '',
+        correlationId: end.correlation_id,
+        sessionId: end.session_id ?? null,
+      };
     } catch (error) {
-      if (!(error instanceof UpgradeRefused)) return { ...nothing, code: `no frame: ${String(error)}` };
+      if (!(error instanceof UpgradeRefused))
+        return { ...nothing, code: `no frame: ${String(error)}` };
       let body: Json = null;
       try {
         body = JSON.parse(error.body);
@@ -211,17 +278,29 @@ export class World {
   }
 
   async observations(sessionId: string): Promise<Json[]> {
-    return (await this.terminalHost('GET', `/v1/sessions/${sessionId}/observations`, this.operatorToken)).json?.observations ?? [];
+    return (
+      (await this.terminalHost('GET', `/v1/sessions/${sessionId}/observations`, this.operatorToken))
+        .json?.observations ?? []
+    );
   }
   async tlsRefusals(since: Date): Promise<Json[]> {
-    return (await this.terminalHost('GET', `/v1/tls-refusals?since=${since.toISOString()}`, this.operatorToken)).json?.refusals ?? [];
+    return (
+      (
+        await this.terminalHost(
+          'GET',
+          `/v1/tls-refusals?since=${since.toISOString()}`,
+          this.operatorToken,
+        )
+      ).json?.refusals ?? []
+    );
   }
 
   /** Heartbeat current, nothing classified, and a shell that answers, on both nodes. */
   async green(): Promise<string | null> {
     for (const node of Object.keys(this.profile.nodes)) {
       const model = await this.readModel(node).catch(() => null);
-      if (model?.agent_status !== 'healthy') return `${node} is ${model?.agent_status ?? 'unanswered'} (${model?.recovery?.reason})`;
+      if (model?.agent_status !== 'healthy')
+        return `${node} is ${model?.agent_status ?? 'unanswered'} (${model?.recovery?.reason})`;
       if (model.recovery.reason !== null) return `${node}: ${model.recovery.reason}`;
       const attempt = await this.tryTerminal(node);
       if (attempt.code !== 'ready') return `${node}: terminal ${attempt.code}`;
@@ -229,8 +308,15 @@ export class World {
     return null;
   }
 
-  /** Asks until the answer is not null, undefined or false; says what it waited for when it gives up. */
-  async until<T>(what: string, seconds: number, ask: () => Promise<T | null | undefined | false>): Promise<T> {
+  /**
+   * Asks until the answer is not null, undefined or false; says what it waited for when it gives
+   * up.
+   */
+  async until<T>(
+    what: string,
+    seconds: number,
+    ask: () => Promise<T | null | undefined | false>,
+  ): Promise<T> {
     const end = performance.now() + seconds * 1000;
     for (;;) {
       const answer = await ask();

@@ -8,9 +8,17 @@ import { type FolderRead, readFolder } from '../../reports/records.ts';
 import { paceOf } from '../../reports/summary.ts';
 
 const scenario = {
-  record: { title: 'A stopped agent', why: 'because', severity: 'P1', system: 'gpuaas', source: ['some-id'], tags: ['agent'] },
+  record: {
+    title: 'A stopped agent',
+    why: 'because',
+    severity: 'P1',
+    system: 'gpuaas',
+    source: ['some-id'],
+    tags: ['agent'],
+  },
 };
-const line = (stage: string, status: string, at: string, more = {}) => JSON.stringify({ event: 'stage', at, stage, status, ...more });
+const line = (stage: string, status: string, at: string, more = {}) =>
+  JSON.stringify({ event: 'stage', at, stage, status, ...more });
 
 function killedFolder(): FolderRead {
   const dir = mkdtempSync(join(tmpdir(), 'hopdrill-'));
@@ -63,14 +71,25 @@ const record = (started_at: string, more: Partial<RunRecord> = {}) =>
     started_at,
     file: 'a.yaml',
     reasons: [{ field: 'hop', expected: 'x', observed: 'y', at: 'a.yaml:3:4' }],
-    stages: [stage('plan', 0, 500), stage('baseline', 500, 1500), stage('recover', 6000, 4000), stage('audit', 10_000, 900)],
+    stages: [
+      stage('plan', 0, 500),
+      stage('baseline', 500, 1500),
+      stage('recover', 6000, 4000),
+      stage('audit', 10_000, 900),
+    ],
     ...more,
   }) as unknown as RunRecord;
 
 test('a finished run is no killed one; asked for, it is written with its verdict and reasons', () => {
   const results = mkdtempSync(join(tmpdir(), 'hopdrill-'));
   const dir = mkdtempSync(join(tmpdir(), 'hopdrill-'));
-  const folder = { dir, record: record('2026-01-01T00:00:00.000Z'), last: null, scenario: 'a/b', stack: 's' };
+  const folder = {
+    dir,
+    record: record('2026-01-01T00:00:00.000Z'),
+    last: null,
+    scenario: 'a/b',
+    stack: 's',
+  };
   appendKilled(results, [folder]);
   expect(resultsIn(results)).toEqual([]);
   writeResults(results, [folder]);

@@ -7,7 +7,15 @@ import { resources } from '../../harness/systems/gpuaas/causes.ts';
 import { hops } from '../../harness/systems/gpuaas/hops/index.ts';
 import { signals } from '../../harness/systems/gpuaas/signals.ts';
 import { leadsTo } from '../support/proof-pairs.ts';
-import { type Failing, needsData, nodeAgent, type Picture, type Said, type Situation, terminal } from './data/replay.ts';
+import {
+  type Failing,
+  needsData,
+  nodeAgent,
+  type Picture,
+  type Said,
+  type Situation,
+  terminal,
+} from './data/replay.ts';
 
 const all = [...nodeAgent, ...terminal];
 const nameOf = ({ id, variant }: Situation) => (variant ? `${id} (${variant})` : id);
@@ -15,15 +23,24 @@ const nameOf = ({ id, variant }: Situation) => (variant ? `${id} (${variant})` :
 function judgedOf(picture: Picture): Judged[] {
   return hops.map((hop) => {
     const said = picture[hop.id];
-    const base = { id: hop.id, order: hop.order, explainedBy: hop.explainedBy, side: hop.side ?? false };
+    const base = {
+      id: hop.id,
+      order: hop.order,
+      explainedBy: hop.explainedBy,
+      side: hop.side ?? false,
+    };
     if (said === undefined) return { ...base, status: 'pass' };
     if (said === 'warn') return { ...base, status: 'warn', inconclusive: 'not stale yet' };
     if (said === 'silent warn') return { ...base, status: 'warn' };
-    return typeof said === 'string' ? { ...base, status: said } : { ...base, status: 'fail', blames: said.blames };
+    return typeof said === 'string'
+      ? { ...base, status: said }
+      : { ...base, status: 'fail', blames: said.blames };
   });
 }
 
-const catalogue = JSON.parse(readFileSync(new URL('../../scenarios/catalogue.json', import.meta.url), 'utf8')) as {
+const catalogue = JSON.parse(
+  readFileSync(new URL('../../scenarios/catalogue.json', import.meta.url), 'utf8'),
+) as {
   id: string;
   domain: string;
   expected_signal: string[] | null;
@@ -51,7 +68,10 @@ describe('the 38 situations', () => {
     it(`${nameOf(one)} says nothing else at +2 s`, () => {
       const attribution = attribute(judgedOf(one.early ?? one.late));
       if (attribution.result === 'failed')
-        expect(attribution).toMatchObject({ failed: typeof one.pin === 'string' ? null : one.pin.hop, alsoFailing: [] });
+        expect(attribution).toMatchObject({
+          failed: typeof one.pin === 'string' ? null : one.pin.hop,
+          alsoFailing: [],
+        });
     });
     it(`${nameOf(one)} uses words that exist`, () => {
       for (const picture of [one.early ?? {}, one.late]) {
@@ -60,7 +80,9 @@ describe('the 38 situations', () => {
           expect(hop, id).toBeDefined();
           if (typeof said === 'string') continue;
           expect(hop?.signals).toContain(said.signal);
-          expect(signals[said.signal]?.causes, `${said.signal}: ${said.cause}`).toContain(said.cause);
+          expect(signals[said.signal]?.causes, `${said.signal}: ${said.cause}`).toContain(
+            said.cause,
+          );
           expect(Object.keys(resources)).toContain(said.blames);
         }
       }
@@ -82,14 +104,26 @@ describe('two faults at once', () => {
     for (const [id, said] of Object.entries(b)) {
       const other = merged[id];
       const unknownWins = needsData.has(id) && (said === 'unknown' || other === 'unknown');
-      merged[id] = other === undefined ? said : unknownWins ? 'unknown' : typeof other === 'string' || id === hopOfB ? said : other;
+      merged[id] =
+        other === undefined
+          ? said
+          : unknownWins
+            ? 'unknown'
+            : typeof other === 'string' || id === hopOfB
+              ? said
+              : other;
     }
     return merged;
   };
   const order = (id: string) => hops.find((hop) => hop.id === id)?.order ?? 0;
-  const failing = all.filter((one) => typeof one.pin !== 'string' && one.pin.hop !== 'node_ops_access');
+  const failing = all.filter(
+    (one) => typeof one.pin !== 'string' && one.pin.hop !== 'node_ops_access',
+  );
 
-  /** The other is named besides unless the first explains it, blames the same, or an unknown hop might explain it. */
+  /**
+   * The other is named besides unless the first explains it, blames the same, or an unknown hop
+   * might explain it.
+   */
   const stillOther = ([first, other]: string[], picture: Picture): string[] => {
     if (first === undefined || other === undefined) return [];
     const [one, two] = [picture[first] as Failing, picture[other] as Failing];
@@ -102,20 +136,33 @@ describe('two faults at once', () => {
   it('name the first of the two, and the other besides unless it is explained', () => {
     for (const a of failing) {
       for (const b of failing) {
-        if (typeof a.pin === 'string' || typeof b.pin === 'string' || a.pin.hop === b.pin.hop) continue;
+        if (typeof a.pin === 'string' || typeof b.pin === 'string' || a.pin.hop === b.pin.hop)
+          continue;
         const merged = merge(a.late, b.late, b.pin.hop);
         const attribution = attribute(judgedOf(merged));
-        // One fault may take the data of the other's hop away; that one shows after the repair of the first.
-        const pins = [a.pin.hop, b.pin.hop].filter((id) => typeof merged[id] === 'object').sort((x, y) => order(x) - order(y));
+        // One fault may take the data of the other's hop away; that one shows after the repair of
+        // the first.
+        const pins = [a.pin.hop, b.pin.hop]
+          .filter((id) => typeof merged[id] === 'object')
+          .sort((x, y) => order(x) - order(y));
         expect(attribution.failed, `${nameOf(a)} + ${nameOf(b)}`).toBe(pins[0]);
-        expect(attribution.alsoFailing, `${nameOf(a)} + ${nameOf(b)}`).toEqual(stillOther(pins, merged));
+        expect(attribution.alsoFailing, `${nameOf(a)} + ${nameOf(b)}`).toEqual(
+          stillOther(pins, merged),
+        );
       }
     }
   });
 });
 
 describe('whatever the hops say', () => {
-  const status = fc.constantFrom('pass', 'fail', 'warn', 'unknown', 'skipped', 'not_run') as fc.Arbitrary<Judged['status']>;
+  const status = fc.constantFrom(
+    'pass',
+    'fail',
+    'warn',
+    'unknown',
+    'skipped',
+    'not_run',
+  ) as fc.Arbitrary<Judged['status']>;
   const blames = fc.option(fc.constantFrom(...Object.keys(resources)), { nil: undefined });
   const anything = fc.tuple(
     ...hops.map((hop) =>
@@ -131,7 +178,8 @@ describe('whatever the hops say', () => {
       ),
     ),
   );
-  const statusOf = (judged: readonly Judged[], id: string | null) => judged.find((hop) => hop.id === id)?.status;
+  const statusOf = (judged: readonly Judged[], id: string | null) =>
+    judged.find((hop) => hop.id === id)?.status;
 
   it('there is a failed hop exactly when one fails, and it is never an explained one', () => {
     fc.assert(
@@ -143,7 +191,8 @@ describe('whatever the hops say', () => {
         if (failed !== null) expect(statusOf(judged, failed)).toBe('fail');
         for (const id of [failed, ...alsoFailing]) expect(explainedBy.has(id ?? '')).toBe(false);
         expect(alsoFailing).not.toContain(failed);
-        for (const [id, by] of explainedBy) expect([statusOf(judged, id), statusOf(judged, by)]).toEqual(['fail', 'fail']);
+        for (const [id, by] of explainedBy)
+          expect([statusOf(judged, id), statusOf(judged, by)]).toEqual(['fail', 'fail']);
       }),
     );
   });
@@ -152,8 +201,11 @@ describe('whatever the hops say', () => {
     fc.assert(
       fc.property(anything, (judged) => {
         const { failed, alsoFailing, explainedBy } = attribute(judged);
-        const unknown = new Set(judged.filter((hop) => hop.status === 'unknown').map((hop) => hop.id));
-        for (const id of [failed, ...alsoFailing, ...explainedBy.values()]) expect(unknown.has(id ?? '')).toBe(false);
+        const unknown = new Set(
+          judged.filter((hop) => hop.status === 'unknown').map((hop) => hop.id),
+        );
+        for (const id of [failed, ...alsoFailing, ...explainedBy.values()])
+          expect(unknown.has(id ?? '')).toBe(false);
       }),
     );
   });
@@ -172,7 +224,8 @@ describe('whatever the hops say', () => {
       fc.property(anything, (judged) => {
         const { failed, explainedBy } = attribute(judged);
         const roots = judged.filter((hop) => hop.status === 'fail' && !explainedBy.has(hop.id));
-        if (roots.length > 1) expect(hops.find((hop) => hop.id === failed)?.side ?? false).toBe(false);
+        if (roots.length > 1)
+          expect(hops.find((hop) => hop.id === failed)?.side ?? false).toBe(false);
       }),
     );
   });
@@ -180,7 +233,9 @@ describe('whatever the hops say', () => {
   it('the order in which they speak makes no difference', () => {
     fc.assert(
       fc.property(anything, fc.integer(), (judged, seed) => {
-        const turned = [...judged].sort((a, b) => ((a.order * 31 + seed) % 17) - ((b.order * 31 + seed) % 17));
+        const turned = [...judged].sort(
+          (a, b) => ((a.order * 31 + seed) % 17) - ((b.order * 31 + seed) % 17),
+        );
         expect(attribute(turned)).toEqual(attribute(judged));
       }),
     );

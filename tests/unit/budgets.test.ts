@@ -1,4 +1,5 @@
-// How long each scenario may take to be named and to be seen by its user, on both profiles, from the plans that runs are made of.
+// How long each scenario may take to be named and to be seen by its user, on both profiles, from
+// the plans that runs are made of.
 import { describe, expect, it } from 'vitest';
 import { loadPolicies } from '../../fixtures/gpuaas/contract/policies.ts';
 import { select } from '../../harness/cli/select.ts';
@@ -10,46 +11,85 @@ import { loadSystem } from '../../harness/systems/index.ts';
 
 const scenarios = await select({ patterns: ['scenarios/gpuaas'] });
 const system = await loadSystem('gpuaas');
-const ways = { sshHost: '127.0.0.1', sshPort: 22, sshUser: 'u', knownHostsFile: 'k', sshKeyFile: 'i' };
-const node = { ...ways, allocation: 'a', allocationUser: 'u-a', lifeline: { kind: 'docker', container: 'n' } };
+const ways = {
+  sshHost: '127.0.0.1',
+  sshPort: 22,
+  sshUser: 'u',
+  knownHostsFile: 'k',
+  sshKeyFile: 'i',
+};
+const node = {
+  ...ways,
+  allocation: 'a',
+  allocationUser: 'u-a',
+  lifeline: { kind: 'docker', container: 'n' },
+};
 
 function budgetsOf(scenario: Scenario, environment: string) {
   const profile = profileSchema.parse({
-    ...{ version: 1, system: 'gpuaas', stack: 's', disposable: true, environment, policies: loadPolicies(environment) },
-    ...{ nodes: { 'node-1': node }, public: { apiBase: 'https://api.test', terminalBase: 'https://terminal.test' } },
+    ...{
+      version: 1,
+      system: 'gpuaas',
+      stack: 's',
+      disposable: true,
+      environment,
+      policies: loadPolicies(environment),
+    },
+    ...{
+      nodes: { 'node-1': node },
+      public: { apiBase: 'https://api.test', terminalBase: 'https://terminal.test' },
+    },
   });
   return planRun(scenario, profile, system, 'r').budgets;
 }
 
 /** Seed 001's operational budgets, and its row "Terminal node stream never connects". */
 const promised = ({ record }: Scenario): number =>
-  record.scenario.startsWith('terminal/') ? 30_000 : { P0: 60_000, P1: 300_000, P2: 1_800_000, P3: 1_800_000 }[record.severity];
+  record.scenario.startsWith('terminal/')
+    ? 30_000
+    : { P0: 60_000, P1: 300_000, P2: 1_800_000, P3: 1_800_000 }[record.severity];
 
 describe.each(['fast', 'seed-defaults'])('on %s', (environment) => {
-  it.each(scenarios.map((scenario) => [scenario.record.scenario, scenario] as const))('%s keeps the seeds’ budget', (_, scenario) => {
-    const budgets = budgetsOf(scenario, environment);
-    expect(budgets.limit_ms).toBe(promised(scenario));
-    expect(budgets.detect_ms).toBeGreaterThan(0);
-    expect(budgets.detect_ms).toBeLessThanOrEqual(promised(scenario));
-    expect(budgets.user_ms).toBeLessThanOrEqual(promised(scenario));
-  });
+  it.each(scenarios.map((scenario) => [scenario.record.scenario, scenario] as const))(
+    '%s keeps the seeds’ budget',
+    (_, scenario) => {
+      const budgets = budgetsOf(scenario, environment);
+      expect(budgets.limit_ms).toBe(promised(scenario));
+      expect(budgets.detect_ms).toBeGreaterThan(0);
+      expect(budgets.detect_ms).toBeLessThanOrEqual(promised(scenario));
+      expect(budgets.user_ms).toBeLessThanOrEqual(promised(scenario));
+    },
+  );
 
   it('leaves time for a login before the slowest dial of a node', () => {
     const policies = loadPolicies(environment);
     expect(visitSeconds(policies)).toBeLessThan(30);
-    expect(terminalDialSeconds(policies)).toBeGreaterThan(policies['terminal.node_stream_timeout_seconds']);
+    expect(terminalDialSeconds(policies)).toBeGreaterThan(
+      policies['terminal.node_stream_timeout_seconds'],
+    );
   });
 });
 
 it('a state that changes waits for the stale window, a terminal that does not open does not', () => {
   const named = (name: string) => scenarios.find(({ record }) => record.scenario === name)!;
-  expect(budgetsOf(named('node-agent/service-stopped'), 'seed-defaults')).toMatchObject({ detect_ms: 155_000, user_ms: 185_000 });
-  expect(budgetsOf(named('terminal/redis-unavailable'), 'seed-defaults')).toMatchObject({ detect_ms: 30_000, user_ms: 30_000 });
-  expect(budgetsOf(named('terminal/redis-unavailable'), 'fast')).toMatchObject({ detect_ms: 12_000, user_ms: 12_000 });
+  expect(budgetsOf(named('node-agent/service-stopped'), 'seed-defaults')).toMatchObject({
+    detect_ms: 155_000,
+    user_ms: 185_000,
+  });
+  expect(budgetsOf(named('terminal/redis-unavailable'), 'seed-defaults')).toMatchObject({
+    detect_ms: 30_000,
+    user_ms: 30_000,
+  });
+  expect(budgetsOf(named('terminal/redis-unavailable'), 'fast')).toMatchObject({
+    detect_ms: 12_000,
+    user_ms: 12_000,
+  });
 });
 
 it('a file may tighten its budget and never widen it', () => {
-  const [scenario] = scenarios.filter(({ record }) => record.scenario === 'node-agent/service-stopped');
+  const [scenario] = scenarios.filter(
+    ({ record }) => record.scenario === 'node-agent/service-stopped',
+  );
   const within = (text: string): Scenario => ({
     ...scenario!,
     record: { ...scenario!.record, expect: { ...scenario!.record.expect, within: text } },

@@ -1,9 +1,22 @@
-// Every command: examples and exit codes in its help, and for each mistake one line that says what to do.
+// Every command: examples and exit codes in its help, and for each mistake one line that says what
+// to do.
 import { describe, expect, test } from 'vitest';
 import { main } from '../../harness/cli/main.ts';
 import { run as report } from '../../harness/cli/report.ts';
 
-const commands = ['run', 'list', 'explain', 'plan', 'preflight', 'undo', 'up', 'down', 'doctor', 'report', 'status'];
+const commands = [
+  'run',
+  'list',
+  'explain',
+  'plan',
+  'preflight',
+  'undo',
+  'up',
+  'down',
+  'doctor',
+  'report',
+  'status',
+];
 
 async function said(argv: readonly string[]): Promise<{ code: number; text: string }> {
   const written: string[] = [];
@@ -26,17 +39,26 @@ test.each(commands)('%s --help has usage, examples and exit codes', async (comma
 
 describe('a mistake says what was meant and what to do', () => {
   test.each([
-    [['plan', '--stak', 'x', '--json'], /plan: unknown option --stak, did you mean --stack\?.*hopdrill plan --help/],
+    [
+      ['plan', '--stak', 'x', '--json'],
+      /plan: unknown option --stak, did you mean --stack\?.*hopdrill plan --help/,
+    ],
     [['list', '--jso'], /did you mean --json\?/],
     [['run', '--shufle=7'], /did you mean --shuffle\?/],
     [['status', '-j'], /unknown option -j.*There are: --json/],
     [['status', 'x'], /Unexpected argument 'x'.*hopdrill status --help/],
     [['run', '--severity', 'P9'], /--severity P9 .*P0, P1, P2, P3/],
     [['run', '--tag', 'nope', '--dry-run'], /--tag nope.*egress/],
-    [['run', 'node-agent/servce-stopped'], /did you mean node-agent\/service-stopped\?.*hopdrill list/],
+    [
+      ['run', 'node-agent/servce-stopped'],
+      /did you mean node-agent\/service-stopped\?.*hopdrill list/,
+    ],
     [['plan', '--profile', '/nowhere.yaml'], /no such file.*docs\/your-own-platform/],
     [['plan', '--profile', 'package.json'], /docs\/your-own-platform.*version: found/s],
-    [['plan', '--stack', 'no-such-stack'], /no such stack is up.*hopdrill up --stack no-such-stack/],
+    [
+      ['plan', '--stack', 'no-such-stack'],
+      /no such stack is up.*hopdrill up --stack no-such-stack/,
+    ],
     [['explain', 'node_heartbeet'], /did you mean node_heartbeat\?.*hopdrill list/],
   ])('%j', async (argv, words) => {
     const error = await main(argv).catch((thrown: unknown) => thrown);

@@ -1,4 +1,5 @@
-// The commands as a person types them, on a machine where no stack is up; nothing here touches a platform.
+// The commands as a person types them, on a machine where no stack is up; nothing here touches a
+// platform.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,13 +22,22 @@ async function hopdrill(...argv: string[]): Promise<{ code: number; out: string;
 }
 
 test('run --dry-run --json: each line is one of the schema, the summary last, and it claims no verdict', async () => {
-  const schema = z.fromJSONSchema(JSON.parse(readFileSync(join(root, 'harness/records/schemas/run-event.json'), 'utf8')));
+  const schema = z.fromJSONSchema(
+    JSON.parse(readFileSync(join(root, 'harness/records/schemas/run-event.json'), 'utf8')),
+  );
   const { code, out } = await hopdrill('run', 'terminal/*', '--dry-run', '--json');
-  const events = out.split('\n').map((line) => JSON.parse(line) as { event: string; scenario?: string });
+  const events = out
+    .split('\n')
+    .map((line) => JSON.parse(line) as { event: string; scenario?: string });
   expect(code).toBe(0);
   expect(events.length).toBeGreaterThan(3);
-  for (const event of events) expect(schema.safeParse(event).error?.issues ?? [], JSON.stringify(event)).toEqual([]);
-  expect(events.slice(0, -1).every((event) => event.event === 'would_run' && event.scenario?.startsWith('terminal/'))).toBe(true);
+  for (const event of events)
+    expect(schema.safeParse(event).error?.issues ?? [], JSON.stringify(event)).toEqual([]);
+  expect(
+    events
+      .slice(0, -1)
+      .every((event) => event.event === 'would_run' && event.scenario?.startsWith('terminal/')),
+  ).toBe(true);
   expect(events.at(-1)).toEqual({ event: 'summary', verdict: null, results: [] });
 });
 
@@ -36,14 +46,20 @@ test('without a name, the scenarios of the platform that is meant, and of no oth
   expect(code).toBe(0);
   expect(out).toContain('node-agent/service-stopped');
   expect(out).not.toContain('one-hop');
-  expect((await hopdrill('run', 'one-hop', '--dry-run', '--profile', mine)).out, 'named, it is asked for').toBe('one-hop/service-cut');
+  expect(
+    (await hopdrill('run', 'one-hop', '--dry-run', '--profile', mine)).out,
+    'named, it is asked for',
+  ).toBe('one-hop/service-cut');
 });
 
 test.for([
   ['run --stacks 2 --stack demo', /--stack demo beside --stacks 2/],
   [`run --dry-run --profile ${mine} --stack demo`, /--stack demo beside --profile/],
   [`plan --profile ${mine} --stack demo`, /--stack demo beside --profile/],
-  [`plan terminal/redis-unavailable node-agent/no-such --profile ${mine}`, /no scenario file matches node-agent\/no-such /],
+  [
+    `plan terminal/redis-unavailable node-agent/no-such --profile ${mine}`,
+    /no scenario file matches node-agent\/no-such /,
+  ],
   ['plan --stack nosuch', /--stack nosuch: no such stack is up/],
   ['plan --profile /nonexistent', /--profile \/nonexistent: no such file/],
   ['undo --profile tests', /--profile tests: no such file/],
@@ -51,11 +67,20 @@ test.for([
   ['undo --run nosuch --json', /found: --run nosuch \| allowed: none is known/],
   ['preflight --stack nosuch', /--stack nosuch: no such stack is up/],
   ['preflight', /no stack is up/],
-  [`preflight --profile ${mine} --node node-7`, /found: --node node-7 \| allowed: node-1 \| nearest: node-1/],
+  [
+    `preflight --profile ${mine} --node node-7`,
+    /found: --node node-7 \| allowed: node-1 \| nearest: node-1/,
+  ],
   [`preflight --profile ${mine} --node`, /found: --node "" \| allowed: node-1/],
-  [`preflight --profile ${mine} --node node-1 --node-id node-2`, /--node node-1 beside --node-id node-2/],
+  [
+    `preflight --profile ${mine} --node node-1 --node-id node-2`,
+    /--node node-1 beside --node-id node-2/,
+  ],
   ['run --dry-run --severity P9', /found: --severity P9 \| allowed: P0, P1, P2, P3/],
-  ['list --severity P9 --tag no-such-tag', /--severity P9[\s\S]*found: --tag no-such-tag \| allowed: [a-z]/],
+  [
+    'list --severity P9 --tag no-such-tag',
+    /--severity P9[\s\S]*found: --tag no-such-tag \| allowed: [a-z]/,
+  ],
 ] as const)('%s: wrong usage, with what is allowed', async ([line, said]) => {
   const { code, out, err } = await hopdrill(...line.split(' '));
   expect([code, out], err).toEqual([64, '']);
@@ -82,14 +107,25 @@ partz: {}
   expect(lines).toEqual([
     `${file}:4:13: disposable: found "maybe"; allowed: true or false`,
     `${file}:7:42: nodes.node-1.sshPort: found "22"; allowed: a number`,
-    expect.stringMatching(/:8:1: partz: found unknown key "partz"; allowed: version, .*; did you mean "parts"$/),
+    expect.stringMatching(
+      /:8:1: partz: found unknown key "partz"; allowed: version, .*; did you mean "parts"$/,
+    ),
   ]);
   const asked = await hopdrill('preflight', '--profile', file, '--json');
-  expect([asked.code, (JSON.parse(asked.out) as { error: { code: string } }).error.code]).toEqual([64, 'usage']);
+  expect([asked.code, (JSON.parse(asked.out) as { error: { code: string } }).error.code]).toEqual([
+    64,
+    'usage',
+  ]);
 });
 
 test('plan says each action of inject and undo, where it runs, what is cut, felt, and how long it may take', async () => {
-  const { code, out } = await hopdrill('plan', 'node-agent/api-egress-dropped', 'terminal/public-route-missing', '--profile', mine);
+  const { code, out } = await hopdrill(
+    'plan',
+    'node-agent/api-egress-dropped',
+    'terminal/public-route-missing',
+    '--profile',
+    mine,
+  );
   expect(code, out).toBe(0);
   const [dropped = '', route = ''] = out.split('\n\n');
   expect(dropped).toMatch(/^ {2}do +sh on node-1: block address and port \(.*\bdrop\b.*\)/m);
@@ -105,15 +141,22 @@ test("nodes of a platform of one's own: --node chooses, a file may name them, an
   const file = join(state, 'worker.yaml');
   writeFileSync(file, readFileSync(join(root, mine), 'utf8').replace('  node-1:', '  worker-7:'));
   const own = join(state, 'own-node.yaml');
-  const stopped = readFileSync(join(root, 'scenarios/gpuaas/node-agent/service-stopped.yaml'), 'utf8');
+  const stopped = readFileSync(
+    join(root, 'scenarios/gpuaas/node-agent/service-stopped.yaml'),
+    'utf8',
+  );
   writeFileSync(
     own,
-    stopped.replace('node-agent/service-stopped', 'mine/stopped').replace('target: { node: node-1 }', 'target: { node: worker-7 }'),
+    stopped
+      .replace('node-agent/service-stopped', 'mine/stopped')
+      .replace('target: { node: node-1 }', 'target: { node: worker-7 }'),
   );
   const plan = (...more: string[]) => hopdrill('plan', ...more, '--profile', file);
   const refused = await plan('node-agent/service-stopped');
   expect(refused.code, refused.err).toBe(4);
-  expect(refused.out).toContain('the profile has no node node-1: say --node with one of its own (worker-7)');
+  expect(refused.out).toContain(
+    'the profile has no node node-1: say --node with one of its own (worker-7)',
+  );
   expect(refused.out, 'nothing else is meant instead').not.toMatch(/^ {2}do /m);
   for (const words of [['node-agent/service-stopped', '--node', 'worker-7'], [own]]) {
     const { code, out, err } = await plan(...words);
@@ -121,11 +164,16 @@ test("nodes of a platform of one's own: --node chooses, a file may name them, an
     expect(out).toMatch(/^ {2}target +node:worker-7$/m);
   }
   const unknown = await plan('node-agent/service-stopped', '--node', 'worker-8');
-  expect([unknown.code, unknown.err]).toEqual([64, expect.stringContaining('allowed on your-platform: worker-7 | nearest: worker-7')]);
+  expect([unknown.code, unknown.err]).toEqual([
+    64,
+    expect.stringContaining('allowed on your-platform: worker-7 | nearest: worker-7'),
+  ]);
 });
 
 test('preflight --explain --json is one document, as its schema says', async () => {
-  const schema = z.fromJSONSchema(JSON.parse(readFileSync(join(root, 'harness/records/schemas/preflight-explain.json'), 'utf8')));
+  const schema = z.fromJSONSchema(
+    JSON.parse(readFileSync(join(root, 'harness/records/schemas/preflight-explain.json'), 'utf8')),
+  );
   const { code, out } = await hopdrill('preflight', '--explain', '--json');
   expect(code).toBe(0);
   expect(schema.safeParse(JSON.parse(out)).error?.issues ?? []).toEqual([]);

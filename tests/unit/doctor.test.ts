@@ -5,7 +5,11 @@ import { expect, test } from 'vitest';
 const hopdrill = new URL('../../hopdrill', import.meta.url).pathname;
 const host = 'unix:///nowhere/docker.sock';
 const doctor = (...words: string[]) =>
-  execa(hopdrill, ['doctor', ...words], { env: { DOCKER_HOST: host, NO_COLOR: '1' }, reject: false, stdin: 'ignore' });
+  execa(hopdrill, ['doctor', ...words], {
+    env: { DOCKER_HOST: host, NO_COLOR: '1' },
+    reject: false,
+    stdin: 'ignore',
+  });
 
 interface Row {
   readonly name: string;

@@ -25,13 +25,17 @@ const first = [
   'terminal-pty-readiness-delayed',
 ];
 
-const entries = JSON.parse(readFileSync(new URL('../../scenarios/catalogue.json', import.meta.url), 'utf8')) as {
+const entries = JSON.parse(
+  readFileSync(new URL('../../scenarios/catalogue.json', import.meta.url), 'utf8'),
+) as {
   id: string;
   evidence: string[] | null;
 }[];
 const textsOf = (id: string): string[] => entries.find((entry) => entry.id === id)?.evidence ?? [];
 const served = new Set(Object.values(evidence).flatMap((source) => source.texts ?? []));
-const proving = (...source: string[]): Pick<Scenario, 'record'> => ({ record: { source } as unknown as Scenario['record'] });
+const proving = (...source: string[]): Pick<Scenario, 'record'> => ({
+  record: { source } as unknown as Scenario['record'],
+});
 
 test.each(first)('%s: a source for every evidence text', (id) => {
   expect(textsOf(id).length).toBeGreaterThan(0);
@@ -65,13 +69,38 @@ test('a demanded source that showed nothing is missing; another one is not', () 
 test('stages and platform events stand in one order, also in the report', () => {
   const startedAt = new Date('2026-01-01T00:00:00.000Z');
   const stage = (name: 'inject' | 'observe', start_ms: number) =>
-    ({ stage: name, status: 'done', start_ms, duration_ms: 1000, own_ms: 5, detail: 'done' }) as const;
-  const change = { source: 'history', what: 'status', detail: 'stale', correlation_id: null, offset_ms: 0, at: '2026-01-01T00:00:01.500Z' };
+    ({
+      stage: name,
+      status: 'done',
+      start_ms,
+      duration_ms: 1000,
+      own_ms: 5,
+      detail: 'done',
+    }) as const;
+  const change = {
+    source: 'history',
+    what: 'status',
+    detail: 'stale',
+    correlation_id: null,
+    offset_ms: 0,
+    at: '2026-01-01T00:00:01.500Z',
+  };
   const stages = [stage('inject', 0), stage('observe', 1000)];
   const entries = timelineOf(startedAt, stages, [change]);
-  expect(entries.map((entry) => entry.what)).toEqual(['inject begins', 'inject done', 'observe begins', 'status', 'observe done']);
-  const record = { started_at: startedAt.toISOString(), duration_ms: 2000, stages } as unknown as RunRecord;
+  expect(entries.map((entry) => entry.what)).toEqual([
+    'inject begins',
+    'inject done',
+    'observe begins',
+    'status',
+    'observe done',
+  ]);
+  const record = {
+    started_at: startedAt.toISOString(),
+    duration_ms: 2000,
+    stages,
+  } as unknown as RunRecord;
   const drawn = timeline(record, entries).split('\n');
-  const column = (name: string, mark: string): number => drawn.find((line) => line.startsWith(name))?.indexOf(mark) ?? -1;
+  const column = (name: string, mark: string): number =>
+    drawn.find((line) => line.startsWith(name))?.indexOf(mark) ?? -1;
   expect(column('history', '*')).toBeGreaterThan(column('observe', '#'));
 });

@@ -38,7 +38,9 @@ describe('the list', () => {
     const files = readdirSync(new URL('../../harness/faults/', import.meta.url)).filter(
       (file) => file.endsWith('.ts') && !file.startsWith('_') && file !== 'index.ts',
     );
-    expect(faults.map((fault) => `${fault.name.replace('.', '-')}.ts`).sort()).toEqual(files.sort());
+    expect(faults.map((fault) => `${fault.name.replace('.', '-')}.ts`).sort()).toEqual(
+      files.sort(),
+    );
     expect(new Set(faults.map((fault) => fault.name)).size).toBe(faults.length);
   });
 
@@ -49,7 +51,9 @@ describe('the list', () => {
         expect((field as { description?: string }).description, name).toBeTruthy();
       expect(Object.keys(fault.params.shape)).toContain(fault.targetParam);
       const known = faultCases.find((row) => row.fault === fault.name)!.params;
-      expect(() => fault.plan({ ...known, no_such_parameter: 1 }, 'node-1', profile)).toThrow('no_such_parameter');
+      expect(() => fault.plan({ ...known, no_such_parameter: 1 }, 'node-1', profile)).toThrow(
+        'no_such_parameter',
+      );
       expect(fault.title.length * fault.why.length).toBeGreaterThan(0);
     },
   );
@@ -57,7 +61,9 @@ describe('the list', () => {
   test('`node` stands for the node of the scenario', () => {
     expect(targetOf(faultNamed('service.stop')!, {}, 'node-2')).toBe('node-2');
     expect(targetOf(faultNamed('link.cut')!, { link: 'node.term' }, 'node-2')).toBe('node-2.term');
-    expect(targetOf(faultNamed('link.cut')!, { link: 'gateway.redis' }, 'node-2')).toBe('gateway.redis');
+    expect(targetOf(faultNamed('link.cut')!, { link: 'gateway.redis' }, 'node-2')).toBe(
+      'gateway.redis',
+    );
     expect(() => planFault('no.fault', {}, profile)).toThrow('no fault is called');
   });
 });
@@ -81,7 +87,9 @@ describe.each(faultCases.map((row) => [titleOf(row), row] as const))('%s', (_, r
   test('fills every placeholder from its own snapshots', () => {
     const snapshots = Object.fromEntries(plan.snapshot.map(({ name }) => [name, `<${name}>`]));
     const filled = fillPlan(plan, { run: 'run-1', step: 0, snapshots });
-    expect(JSON.stringify([filled.inject, filled.undo, filled.active, filled.digest])).not.toMatch(/\{(run|step|snapshot:)/);
+    expect(JSON.stringify([filled.inject, filled.undo, filled.active, filled.digest])).not.toMatch(
+      /\{(run|step|snapshot:)/,
+    );
   });
 
   test('has scripts that sh understands, each with a first line for people', () => {

@@ -1,6 +1,15 @@
-// The node's pair on disk, when more than one process replaces it: the agent by itself, and a command of the operator.
+// The node's pair on disk, when more than one process replaces it: the agent by itself, and a
+// command of the operator.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -32,7 +41,8 @@ beforeAll(async () => {
   }
 });
 beforeEach(() => {
-  for (const name of readdirSync(folder).filter((file) => /^(cert|key)\.pem/.test(file))) rmSync(at(name), { force: true });
+  for (const name of readdirSync(folder).filter((file) => /^(cert|key)\.pem/.test(file)))
+    rmSync(at(name), { force: true });
   writeFileSync(paths.certPath, given(0).cert);
   writeFileSync(paths.keyPath, given(0).key);
 });
@@ -40,7 +50,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('two processes that replace it, and one that looks all the while: never a pair of two halves', async () => {
   let ended = false;
-  const replaced = Promise.all([0, perProcess].map((first) => execa('node', [script, folder, String(first), String(perProcess)])));
+  const replaced = Promise.all(
+    [0, perProcess].map((first) =>
+      execa('node', [script, folder, String(first), String(perProcess)]),
+    ),
+  );
   const whenEnded = replaced.finally(() => {
     ended = true;
   });
@@ -58,7 +72,10 @@ test('two processes that replace it, and one that looks all the while: never a p
   await whenEnded;
   expect([...states]).toEqual(['good']);
   expect(seen.size).toBeGreaterThan(perProcess);
-  const last = { key: readFileSync(paths.keyPath, 'utf8'), cert: readFileSync(paths.certPath, 'utf8') };
+  const last = {
+    key: readFileSync(paths.keyPath, 'utf8'),
+    cert: readFileSync(paths.certPath, 'utf8'),
+  };
   expect(Array.from({ length: 2 * perProcess }, (_, turn) => given(turn))).toContainEqual(last);
   expect(readdirSync(folder).filter((file) => /next|coming|claim|tmp/.test(file))).toEqual([]);
 });
@@ -74,12 +91,16 @@ test('while one has the right to, another is told so, and may when it was given 
 });
 
 const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-const beganAt = (pid: number | string): string => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[19]!;
+const beganAt = (pid: number | string): string =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[19]!;
 
 test.each([
   ['a process that is gone', `4194305.1.${boot}`],
   ['another process with its number', `${process.pid}.1.${boot}`],
-  ['one before the reboot', `${process.pid}.${beganAt(process.pid)}.00000000-0000-4000-8000-000000000000`],
+  [
+    'one before the reboot',
+    `${process.pid}.${beganAt(process.pid)}.00000000-0000-4000-8000-000000000000`,
+  ],
 ])('the claim of %s is void', (_whose, text) => {
   symlinkSync(text, at('key.pem.claim'));
   const giveBack = claim(at('key.pem.claim'));
@@ -107,7 +128,10 @@ test('between the two renames the new pair is used, and finished only when nobod
   const giveBack = claim(at('key.pem.claim'));
   writeFileSync(paths.certPath, given(1).cert);
   writeFileSync(at('key.pem.next'), given(1).key);
-  expect(check()).toMatchObject({ state: 'good', identity: { cert: given(1).cert, key: given(1).key } });
+  expect(check()).toMatchObject({
+    state: 'good',
+    identity: { cert: given(1).cert, key: given(1).key },
+  });
   expect(existsSync(at('key.pem.next'))).toBe(true);
   giveBack?.();
   expect(check()).toMatchObject({ state: 'good', identity: given(1) });

@@ -1,4 +1,5 @@
-// The three listeners that a node agent talks to, as small as they can be: real TLS, real signatures, no database.
+// The three listeners that a node agent talks to, as small as they can be: real TLS, real
+// signatures, no database.
 import { generateKeyPairSync, randomUUID, type X509Certificate } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -7,8 +8,17 @@ import type { TLSSocket } from 'node:tls';
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type SignedTask, signTask, verifierEntry } from '../../fixtures/gpuaas/contract/task-payload.ts';
-import { type Authority, issueServer, makeAuthority, serialNumber } from '../../fixtures/gpuaas/pki/authority.ts';
+import {
+  type SignedTask,
+  signTask,
+  verifierEntry,
+} from '../../fixtures/gpuaas/contract/task-payload.ts';
+import {
+  type Authority,
+  issueServer,
+  makeAuthority,
+  serialNumber,
+} from '../../fixtures/gpuaas/pki/authority.ts';
 
 export interface Posted {
   readonly path: string;
@@ -72,8 +82,14 @@ export class MiniPlatform {
     this.serviceCa = serviceCa;
   }
 
-  static async start(ports = { api: 0, recovery: 0, term: 0, edge: 0 }, host = '127.0.0.1'): Promise<MiniPlatform> {
-    const [nodeCa, serviceCa] = await Promise.all([makeAuthority('Node CA'), makeAuthority('Service CA')]);
+  static async start(
+    ports = { api: 0, recovery: 0, term: 0, edge: 0 },
+    host = '127.0.0.1',
+  ): Promise<MiniPlatform> {
+    const [nodeCa, serviceCa] = await Promise.all([
+      makeAuthority('Node CA'),
+      makeAuthority('Service CA'),
+    ]);
     const platform = new MiniPlatform(nodeCa, serviceCa);
     const names = ['localhost', 'node-api.gpuaas.test', 'term.gpuaas.test', 'recovery.gpuaas.test'];
     const { certificate, key } = await issueServer(serviceCa, names, 7);
@@ -108,7 +124,13 @@ export class MiniPlatform {
     return verifierEntry(this.taskKey);
   }
 
-  addTask(nodeId: string, type: string, params: unknown, change: Partial<SignedTask> = {}, expires = Date.now() + 60_000): string {
+  addTask(
+    nodeId: string,
+    type: string,
+    params: unknown,
+    change: Partial<SignedTask> = {},
+    expires = Date.now() + 60_000,
+  ): string {
     const at = new Date().toISOString();
     const task = {
       task_id: randomUUID(),
@@ -123,13 +145,25 @@ export class MiniPlatform {
     return task.task_id;
   }
 
-  answer(response: ServerResponse, status: number, body: unknown, product: string | null = 'api'): void {
-    response.writeHead(status, product ? { 'x-gpuaas-product': product, 'content-type': 'application/json' } : { server: 'nginx' });
+  answer(
+    response: ServerResponse,
+    status: number,
+    body: unknown,
+    product: string | null = 'api',
+  ): void {
+    response.writeHead(
+      status,
+      product
+        ? { 'x-gpuaas-product': product, 'content-type': 'application/json' }
+        : { server: 'nginx' },
+    );
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   }
 
   #edge(response: ServerResponse): void {
-    this.answer(response, 403, { error: { code: 'node_identity_revoked', message: 'node identity revoked' } });
+    this.answer(response, 403, {
+      error: { code: 'node_identity_revoked', message: 'node identity revoked' },
+    });
   }
 
   async #recovery(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -138,7 +172,12 @@ export class MiniPlatform {
     if (this.refuse('/enroll', response)) return;
     if (request.headers.authorization !== `Bearer ${this.token}`)
       return this.answer(response, 401, { error: { code: 'recovery_token_invalid' } });
-    const certificate = await issueNode(this.nodeCa, String(body.node_id), String(body.csr), this.certificateLife);
+    const certificate = await issueNode(
+      this.nodeCa,
+      String(body.node_id),
+      String(body.csr),
+      this.certificateLife,
+    );
     this.answer(response, 201, { certificate, ca_bundle: this.serviceCa.certificate });
   }
 
@@ -146,12 +185,18 @@ export class MiniPlatform {
     const socket = request.socket as TLSSocket;
     const certificate = socket.getPeerX509Certificate();
     if (!certificate || !socket.authorized || !this.trusts(certificate)) {
-      return this.answer(response, 400, '<html><head><title>400 The SSL certificate error</title></head></html>', null);
+      return this.answer(
+        response,
+        400,
+        '<html><head><title>400 The SSL certificate error</title></head></html>',
+        null,
+      );
     }
     const path = (request.url ?? '').replace(/^\/internal\/v1\/nodes\/[^/]+/, '');
     const body = request.method === 'POST' ? await bodyOf(request) : {};
     if (this.refuse(path, response)) return;
-    if (path.startsWith('/tasks/wait')) return await this.#wait(request, response, certificate.serialNumber);
+    if (path.startsWith('/tasks/wait'))
+      return await this.#wait(request, response, certificate.serialNumber);
     this.posts.push({ path, body });
     const taskId = /^\/tasks\/([^/]+)\/result$/.exec(path)?.[1];
     if (taskId) {
@@ -161,7 +206,10 @@ export class MiniPlatform {
     }
     if (path === '/certificate/renew') {
       const nodeId = /nodes\/([^/]+)/.exec(request.url ?? '')?.[1] ?? '';
-      return this.answer(response, 200, { certificate: await issueNode(this.nodeCa, nodeId, String(body.csr)), ca_bundle: '' });
+      return this.answer(response, 200, {
+        certificate: await issueNode(this.nodeCa, nodeId, String(body.csr)),
+        ca_bundle: '',
+      });
     }
     this.answer(response, 202, {});
   }
@@ -169,12 +217,16 @@ export class MiniPlatform {
   async #wait(request: IncomingMessage, response: ServerResponse, serial: string): Promise<void> {
     this.polls.push({ at: Date.now(), headers: request.headers, serial });
     const until = Date.now() + Number(/window=([\d.]+)/.exec(request.url ?? '')?.[1] ?? 1) * 1000;
-    while (this.tasks.length === 0 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (this.tasks.length === 0 && Date.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, 20));
     this.answer(response, 200, { task: this.tasks.shift() ?? null });
   }
 
   #gateway(server: Server): void {
-    const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'gpuaas.node-stream.v1' });
+    const sockets = new WebSocketServer({
+      noServer: true,
+      handleProtocols: () => 'gpuaas.node-stream.v1',
+    });
     server.on('upgrade', (request, socket, head) => {
       const sid = /sessions\/([^/]+)\/stream/.exec(request.url ?? '')?.[1] ?? '';
       if (!(request.socket as TLSSocket).authorized || sid.startsWith('late')) {

@@ -1,4 +1,5 @@
-// One agent in this process against the small platform, with files of its own; used by the agent's tests.
+// One agent in this process against the small platform, with files of its own; used by the agent's
+// tests.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +26,8 @@ export class AgentBench {
   private constructor(platform: MiniPlatform) {
     this.platform = platform;
     for (const name of ['results', 'tasks', 'sessions', 'diagnostics']) mkdirSync(this.at(name));
-    for (const name of ['ca.crt', 'recovery-ca.crt']) writeFileSync(this.at(name), platform.serviceCa.certificate);
+    for (const name of ['ca.crt', 'recovery-ca.crt'])
+      writeFileSync(this.at(name), platform.serviceCa.certificate);
   }
 
   static async make(): Promise<AgentBench> {
@@ -34,9 +36,11 @@ export class AgentBench {
   }
 
   readonly at = (name: string): string => join(this.#folder, name);
-  readonly record = (): DiagnosticRecord => JSON.parse(readFileSync(this.at('diagnostics/current.json'), 'utf8')) as DiagnosticRecord;
+  readonly record = (): DiagnosticRecord =>
+    JSON.parse(readFileSync(this.at('diagnostics/current.json'), 'utf8')) as DiagnosticRecord;
   readonly current = (): DiagnosticRecord['current'] => this.record().current;
-  readonly polled = (count: number) => until(() => expect(this.platform.polls.length).toBeGreaterThanOrEqual(count));
+  readonly polled = (count: number) =>
+    until(() => expect(this.platform.polls.length).toBeGreaterThanOrEqual(count));
 
   start(env: Record<string, string> = {}): void {
     const { ports, token, verifiers } = this.platform;

@@ -38,7 +38,11 @@ describe('tasks', () => {
   test('an unknown type and bad parameters are refused with a code', async () => {
     bench.start();
     const unknown = bench.platform.addTask('node-1', 'exec.task', { command: 'id' });
-    const bad = bench.platform.addTask('node-1', 'allocation.provision_user', { allocation_id: 'a; id', username: 'x', app_port: 8101 });
+    const bad = bench.platform.addTask('node-1', 'allocation.provision_user', {
+      allocation_id: 'a; id',
+      username: 'x',
+      app_port: 8101,
+    });
     const shell = bench.platform.addTask('node-1', 'terminal.open', {
       session_id: 's',
       username: 'root',
@@ -46,7 +50,9 @@ describe('tasks', () => {
       cols: 0,
       rows: 9,
     });
-    expect(await only(unknown)).toMatchObject([{ status: 'failed', error: 'unsupported_task_type' }]);
+    expect(await only(unknown)).toMatchObject([
+      { status: 'failed', error: 'unsupported_task_type' },
+    ]);
     expect(await only(bad)).toMatchObject([{ status: 'failed', error: 'invalid_params' }]);
     expect(await only(shell)).toMatchObject([{ status: 'failed', error: 'invalid_params' }]);
   });
@@ -64,7 +70,9 @@ describe('tasks', () => {
         .record()
         .history.filter((entry) => entry.reason === 'task_signature_rejected')
         .map((entry) => entry.code);
-    await until(() => expect(codes()).toEqual(['bad_signature', 'node_mismatch', 'expired', 'unknown_key']));
+    await until(() =>
+      expect(codes()).toEqual(['bad_signature', 'node_mismatch', 'expired', 'unknown_key']),
+    );
     for (const id of ids) expect(bench.platform.results.has(id)).toBe(false);
     expect(bench.current()).toBeNull();
   });
@@ -90,7 +98,9 @@ describe('tasks', () => {
     const id = bench.platform.addTask('node-1', 'diag.health_probe', {});
     await until(() => expect(bench.current()).toMatchObject({ reason: 'task_result_post_failed' }));
     await bench.end();
-    expect(JSON.parse(readFileSync(bench.at(`results/${id}.json`), 'utf8'))).toMatchObject({ status: 'completed' });
+    expect(JSON.parse(readFileSync(bench.at(`results/${id}.json`), 'utf8'))).toMatchObject({
+      status: 'completed',
+    });
     bench.platform.refuse = () => false;
     bench.start();
     expect(await only(id)).toMatchObject([{ status: 'completed' }]);
@@ -107,7 +117,12 @@ describe('tasks', () => {
     };
     bench.start();
     const id = bench.platform.addTask('node-1', 'diag.health_probe', {});
-    await until(() => expect(bench.current()).toMatchObject({ reason: 'edge_rate_limited', target: `/tasks/${id}/result` }));
+    await until(() =>
+      expect(bench.current()).toMatchObject({
+        reason: 'edge_rate_limited',
+        target: `/tasks/${id}/result`,
+      }),
+    );
     const since = Date.now();
     expect(await only(id)).toMatchObject([{ status: 'completed' }]);
     expect(Date.now() - since).toBeGreaterThan(2 * 600 - 100);
@@ -115,7 +130,13 @@ describe('tasks', () => {
   });
 
   test('a task that an earlier process left in the middle is closed, not repeated', async () => {
-    const entry = { task_id: 't-1', task_type: 'allocation.provision_user', correlation_id: 'c-12345678', state: 'started', outcome: null };
+    const entry = {
+      task_id: 't-1',
+      task_type: 'allocation.provision_user',
+      correlation_id: 'c-12345678',
+      state: 'started',
+      outcome: null,
+    };
     writeFileSync(bench.at('tasks/t-1.json'), JSON.stringify(entry));
     bench.start();
     expect(await only('t-1')).toMatchObject([{ status: 'failed', error: 'interrupted' }]);
@@ -123,9 +144,14 @@ describe('tasks', () => {
 
   test('a stream that the gateway refuses fails the task with the code', async () => {
     bench.start();
-    const [result] = await only(bench.platform.addTask('node-1', 'terminal.open', openFor('late-1')));
+    const [result] = await only(
+      bench.platform.addTask('node-1', 'terminal.open', openFor('late-1')),
+    );
     expect(result).toMatchObject({ status: 'failed', error: 'stream_failed:node_stream_late' });
-    expect(bench.record().history.at(-1)).toMatchObject({ reason: 'terminal_stream_failed', phase: 'http' });
+    expect(bench.record().history.at(-1)).toMatchObject({
+      reason: 'terminal_stream_failed',
+      phase: 'http',
+    });
   });
 
   test('a stream without its user fails after it was connected', async () => {

@@ -33,19 +33,34 @@ describe('identity', () => {
   test('an expired certificate without a token says recovery_token_missing', async () => {
     await bench.giveCertificate({ from: Date.now() - 20_000, to: Date.now() - 10_000 });
     bench.start({ GPUAAS_ENROLLMENT_TOKEN: '' });
-    await until(() => expect(bench.current()).toMatchObject({ reason: 'recovery_token_missing', code: 'cert_expired' }));
+    await until(() =>
+      expect(bench.current()).toMatchObject({
+        reason: 'recovery_token_missing',
+        code: 'cert_expired',
+      }),
+    );
     expect(bench.platform.enrolments).toBe(0);
   });
 
   test('a token that the platform refuses is no token', async () => {
     bench.start({ GPUAAS_ENROLLMENT_TOKEN: 'stale' });
-    await until(() => expect(bench.current()).toMatchObject({ reason: 'recovery_token_missing', code: 'recovery_token_invalid' }));
+    await until(() =>
+      expect(bench.current()).toMatchObject({
+        reason: 'recovery_token_missing',
+        code: 'recovery_token_invalid',
+      }),
+    );
   });
 
   test('a fresh certificate that is refused again ends the enrolling, not the polling', async () => {
     bench.platform.trusts = () => false;
     bench.start();
-    await until(() => expect(bench.current()).toMatchObject({ reason: 'cert_untrusted_by_ingress', code: 'client_cert_rejected' }));
+    await until(() =>
+      expect(bench.current()).toMatchObject({
+        reason: 'cert_untrusted_by_ingress',
+        code: 'client_cert_rejected',
+      }),
+    );
     await until(() => expect(bench.record().counters.recovery_suppressed).toBeGreaterThan(2));
     expect(bench.platform.enrolments).toBe(1);
     bench.platform.trusts = () => true;
@@ -55,7 +70,13 @@ describe('identity', () => {
 
   test('asks for no certificate that it could not keep, and heals when it can', async () => {
     bench.start({ GPUAAS_CERT_PATH: bench.at('absent/cert.pem') });
-    await until(() => expect(bench.current()).toMatchObject({ reason: 'recovery_enrollment_blocked', phase: 'app', code: 'ENOENT' }));
+    await until(() =>
+      expect(bench.current()).toMatchObject({
+        reason: 'recovery_enrollment_blocked',
+        phase: 'app',
+        code: 'ENOENT',
+      }),
+    );
     await until(() => expect(bench.record().counters.recovery_suppressed).toBeGreaterThan(2));
     expect(bench.platform.enrolments).toBe(0);
     mkdirSync(bench.at('absent'));
@@ -72,7 +93,12 @@ describe('identity', () => {
       return false;
     };
     bench.start();
-    await until(() => expect(bench.current()).toMatchObject({ reason: 'recovery_enrollment_blocked', code: 'certificates_lost' }));
+    await until(() =>
+      expect(bench.current()).toMatchObject({
+        reason: 'recovery_enrollment_blocked',
+        code: 'certificates_lost',
+      }),
+    );
     await until(() => expect(bench.record().counters.recovery_suppressed).toBeGreaterThan(2));
     expect([lost, bench.platform.enrolments]).toEqual([3, 3]);
     bench.platform.trusts = () => true;
@@ -98,9 +124,14 @@ describe('identity', () => {
     const before = bench.platform.polls.length;
     bench.start();
     await bench.polled(before + 2);
-    const seen = [...new Set(bench.platform.polls.map((poll) => String(poll.headers['x-agent-instance'])))];
+    const seen = [
+      ...new Set(bench.platform.polls.map((poll) => String(poll.headers['x-agent-instance']))),
+    ];
     const machine = readFileSync(bench.at('instance-id'), 'utf8').trim();
-    expect(seen).toEqual([expect.stringContaining(`${machine}.`), expect.stringContaining(`${machine}.`)]);
+    expect(seen).toEqual([
+      expect.stringContaining(`${machine}.`),
+      expect.stringContaining(`${machine}.`),
+    ]);
   });
 
   test('a certificate changed on disk is used by the next poll', async () => {
@@ -108,14 +139,19 @@ describe('identity', () => {
     bench.start();
     await bench.polled(1);
     await bench.giveCertificate();
-    await until(() => expect(new Set(bench.platform.polls.map((poll) => poll.serial)).size).toBe(2));
+    await until(() =>
+      expect(new Set(bench.platform.polls.map((poll) => poll.serial)).size).toBe(2),
+    );
     expect(bench.current()).toBeNull();
   });
 });
 
 describe('what a failed poll is called', () => {
   const cases = {
-    'a name that does not resolve': [{ GPUAAS_API_URL: 'https://nowhere.invalid' }, { reason: 'task_poll_failed', phase: 'dns' }],
+    'a name that does not resolve': [
+      { GPUAAS_API_URL: 'https://nowhere.invalid' },
+      { reason: 'task_poll_failed', phase: 'dns' },
+    ],
     'a port where nobody listens': [
       { GPUAAS_API_URL: 'https://localhost:1' },
       { reason: 'task_poll_failed', phase: 'tcp', code: 'ECONNREFUSED' },
@@ -131,10 +167,14 @@ describe('what a failed poll is called', () => {
     bench.start();
     await bench.polled(1);
     writeFileSync(bench.at('ca.crt'), (await makeAuthority('Service CA')).certificate);
-    await until(() => expect(bench.current()).toMatchObject({ reason: 'server_tls_untrusted', phase: 'tls' }));
+    await until(() =>
+      expect(bench.current()).toMatchObject({ reason: 'server_tls_untrusted', phase: 'tls' }),
+    );
     writeFileSync(bench.at('ca.crt'), bench.platform.serviceCa.certificate);
     await until(() => expect(bench.current()).toBeNull());
-    await until(() => expect(bench.platform.posts.some((post) => post.path === '/diagnostics')).toBe(true));
+    await until(() =>
+      expect(bench.platform.posts.some((post) => post.path === '/diagnostics')).toBe(true),
+    );
     const history = bench.platform.posts
       .filter((post) => post.path === '/diagnostics')
       .flatMap((post) => (post.body as unknown as DiagnosticRecord).history);
@@ -143,19 +183,31 @@ describe('what a failed poll is called', () => {
 
   test('revoked by a listener that asked for a certificate', async () => {
     bench.platform.refuse = (_path, response) => {
-      bench.platform.answer(response, 403, { error: { code: 'node_identity_revoked', message: 'node identity revoked' } });
+      bench.platform.answer(response, 403, {
+        error: { code: 'node_identity_revoked', message: 'node identity revoked' },
+      });
       return true;
     };
     await bench.giveCertificate();
     bench.start();
-    await until(() => expect(bench.current()).toMatchObject({ reason: 'identity_revoked', code: 'node_identity_revoked' }));
+    await until(() =>
+      expect(bench.current()).toMatchObject({
+        reason: 'identity_revoked',
+        code: 'node_identity_revoked',
+      }),
+    );
     expect(bench.platform.enrolments).toBe(0);
   });
 
   test('revoked by a listener that asked for none is the wrong host', async () => {
     await bench.giveCertificate();
     bench.start({ GPUAAS_API_URL: `https://localhost:${bench.platform.ports.edge}` });
-    await until(() => expect(bench.current()).toMatchObject({ reason: 'endpoint_profile_drift', code: 'node_identity_revoked' }));
+    await until(() =>
+      expect(bench.current()).toMatchObject({
+        reason: 'endpoint_profile_drift',
+        code: 'node_identity_revoked',
+      }),
+    );
     expect(bench.platform.enrolments).toBe(0);
   });
 

@@ -11,7 +11,8 @@ const entry = (reason: string, second: number, more = {}) => ({
   correlation_id: 'c-12345678',
   ...more,
 });
-const told = (history: object[], until: string | null, current: object | null = null) => pastEntries({ history, current }, until);
+const told = (history: object[], until: string | null, current: object | null = null) =>
+  pastEntries({ history, current }, until);
 const reasons = (history: object[], until: string | null, current: object | null = null) =>
   told(history, until, current).entries.map(({ reason }) => reason);
 
@@ -27,10 +28,15 @@ describe("the agent's account of what is over", () => {
     expect(told([alive, poll], until).until).toBe(until);
   });
   it('goes on when the newest of the last time has been repeated, and so has left its place', () => {
-    expect(reasons([alive, pty, entry('task_poll_failed', 12)], poll.at)).toEqual(['pty_failed', 'task_poll_failed']);
+    expect(reasons([alive, pty, entry('task_poll_failed', 12)], poll.at)).toEqual([
+      'pty_failed',
+      'task_poll_failed',
+    ]);
   });
   it('goes by place where the clock was set back', () => {
-    expect(reasons([entry('cert_expired', 50), poll], entry('', 50).at)).toEqual(['task_poll_failed']);
+    expect(reasons([entry('cert_expired', 50), poll], entry('', 50).at)).toEqual([
+      'task_poll_failed',
+    ]);
   });
   it('leaves out what still is', () => {
     expect(reasons([poll, pty], null, pty)).toEqual(['task_poll_failed']);
@@ -48,7 +54,13 @@ describe("the agent's account of what is over", () => {
         correlationId: 'c-12345678',
       },
     ]);
-    const nonsense = [entry('Not A Reason', 1), entry('pty_failed', 2, { at: 'soon' }), { at: 7 }, 'text', null] as object[];
+    const nonsense = [
+      entry('Not A Reason', 1),
+      entry('pty_failed', 2, { at: 'soon' }),
+      { at: 7 },
+      'text',
+      null,
+    ] as object[];
     expect(reasons(nonsense, null)).toEqual([]);
     expect(pastEntries({ history: 'none' }, null)).toEqual({ entries: [], until: null });
   });

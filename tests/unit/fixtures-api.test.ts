@@ -5,11 +5,23 @@ import { bearer, mayRead, mayUse } from '../../fixtures/gpuaas/api/accounts.ts';
 import type { AuditEntry } from '../../fixtures/gpuaas/api/audit.ts';
 import { dedupeKey } from '../../fixtures/gpuaas/api/audit.ts';
 import { observedApp } from '../../fixtures/gpuaas/api/results.ts';
-import { correlationIdFrom, isCorrelationId, makeCorrelationId } from '../../fixtures/gpuaas/contract/correlation.ts';
-import { brokenRelations, loadOrderRelations } from '../../fixtures/gpuaas/contract/order-relations.ts';
+import {
+  correlationIdFrom,
+  isCorrelationId,
+  makeCorrelationId,
+} from '../../fixtures/gpuaas/contract/correlation.ts';
+import {
+  brokenRelations,
+  loadOrderRelations,
+} from '../../fixtures/gpuaas/contract/order-relations.ts';
 import { loadPolicies, parsePolicies } from '../../fixtures/gpuaas/contract/policies.ts';
 import { openToken, signToken } from '../../fixtures/gpuaas/contract/signed-token.ts';
-import { rawPublicKey, signTask, verifierEntry, verifyTask } from '../../fixtures/gpuaas/contract/task-payload.ts';
+import {
+  rawPublicKey,
+  signTask,
+  verifierEntry,
+  verifyTask,
+} from '../../fixtures/gpuaas/contract/task-payload.ts';
 import { makeSshKey } from '../../fixtures/gpuaas/pki/openssh.ts';
 
 describe('policies', () => {
@@ -20,17 +32,29 @@ describe('policies', () => {
   });
   it('names the relation that a changed value breaks', () => {
     const changed = { ...loadPolicies('fast'), 'node.poll_window_seconds': 4 };
-    expect(brokenRelations(changed, loadOrderRelations()).join()).toContain('one lost beat is no outage');
+    expect(brokenRelations(changed, loadOrderRelations()).join()).toContain(
+      'one lost beat is no outage',
+    );
   });
-  it.each(['nonsense', 'node.other: 1', 'node.poll_window_seconds: soon'])('refuses a file with %j', (text) => {
-    expect(() => parsePolicies(text)).toThrow(/policy line|unknown|missing/);
-  });
+  it.each(['nonsense', 'node.other: 1', 'node.poll_window_seconds: soon'])(
+    'refuses a file with %j',
+    (text) => {
+      expect(() => parsePolicies(text)).toThrow(/policy line|unknown|missing/);
+    },
+  );
 });
 
 describe('correlation ids', () => {
   it('takes a well-formed one over and replaces any other', () => {
     expect(correlationIdFrom('run-1234.x_y')).toBe('run-1234.x_y');
-    for (const bad of ['short', 'has space in it', 'x'.repeat(81), undefined, 7, ['a-list-of-ids']]) {
+    for (const bad of [
+      'short',
+      'has space in it',
+      'x'.repeat(81),
+      undefined,
+      7,
+      ['a-list-of-ids'],
+    ]) {
       expect(correlationIdFrom(bad)).not.toBe(bad);
       expect(isCorrelationId(correlationIdFrom(bad))).toBe(true);
     }
@@ -53,7 +77,9 @@ describe('signed tasks', () => {
     const signed = signTask(task, privateKey);
     expect(JSON.parse(signed.payload)).toEqual(task);
     expect(verifyTask(signed, publicKey)).toBe(true);
-    expect(verifyTask({ ...signed, payload: signed.payload.replace('node-1', 'node-2') }, publicKey)).toBe(false);
+    expect(
+      verifyTask({ ...signed, payload: signed.payload.replace('node-1', 'node-2') }, publicKey),
+    ).toBe(false);
   });
   it('name their key by the key itself', () => {
     const [keyId, raw] = verifierEntry(publicKey).split(':');
@@ -68,7 +94,8 @@ describe('signed tokens', () => {
     const token = signToken({ sid: 'ts-1' }, privateKey);
     expect(openToken(token, publicKey)).toEqual({ sid: 'ts-1' });
     expect(openToken(token, generateKeyPairSync('ed25519').publicKey)).toBeNull();
-    for (const bad of ['', 'a.b', `${token}.x`, `x${token}`]) expect(openToken(bad, publicKey)).toBeNull();
+    for (const bad of ['', 'a.b', `${token}.x`, `x${token}`])
+      expect(openToken(bad, publicKey)).toBeNull();
   });
 });
 
@@ -85,12 +112,16 @@ describe('audit dedupe', () => {
   it('merges the same refusal, whatever the request', () => {
     expect(dedupeKey({ ...entry, correlationId: 'c-87654321' })).toBe(dedupeKey(entry));
   });
-  it.each([{ actorId: 'x' }, { action: 'x' }, { reason: 'x' }, { target: 'x' }, { credentialId: 'x' }, { appInstanceId: 'x' }])(
-    'keeps %j apart',
-    (change) => {
-      expect(dedupeKey({ ...entry, ...change })).not.toBe(dedupeKey(entry));
-    },
-  );
+  it.each([
+    { actorId: 'x' },
+    { action: 'x' },
+    { reason: 'x' },
+    { target: 'x' },
+    { credentialId: 'x' },
+    { appInstanceId: 'x' },
+  ])('keeps %j apart', (change) => {
+    expect(dedupeKey({ ...entry, ...change })).not.toBe(dedupeKey(entry));
+  });
   it('never merges an enqueue or anything accepted', () => {
     expect(dedupeKey({ ...entry, action: 'task.enqueue' })).toBeNull();
     expect(dedupeKey({ ...entry, result: 'accepted' })).toBeNull();
@@ -102,7 +133,12 @@ describe('access', () => {
   const viewer = { id: 'v', kind: 'user', roles: { 'proj-a': 'viewer' } } as const;
   const operator = { id: 'o', kind: 'operator', roles: {} } as const;
   it('lets members use, viewers and operators read, and others nothing', () => {
-    expect([member, viewer, operator].map((account) => [mayRead(account, 'proj-a'), mayUse(account, 'proj-a')])).toEqual([
+    expect(
+      [member, viewer, operator].map((account) => [
+        mayRead(account, 'proj-a'),
+        mayUse(account, 'proj-a'),
+      ]),
+    ).toEqual([
       [true, true],
       [true, false],
       [true, false],
@@ -111,7 +147,8 @@ describe('access', () => {
   });
   it('reads bearer tokens strictly', () => {
     expect(bearer('Bearer abcdefgh')).toBe('abcdefgh');
-    for (const bad of [undefined, 'abcdefgh', 'Basic abcdefgh', 'Bearer a b', 'Bearer ']) expect(bearer(bad)).toBeNull();
+    for (const bad of [undefined, 'abcdefgh', 'Basic abcdefgh', 'Bearer a b', 'Bearer '])
+      expect(bearer(bad)).toBeNull();
   });
 });
 

@@ -30,19 +30,27 @@ describe('what the gateway says in an error frame', () => {
 
   test.each(codes)('%s', (code) => {
     const { message, next } = FAILURES[code];
-    const shown = problems.fromFrame({ type: 'error', code, message, next, correlation_id: id }, 'of-the-mint');
+    const shown = problems.fromFrame(
+      { type: 'error', code, message, next, correlation_id: id },
+      'of-the-mint',
+    );
     expectPlainWords(shown);
     expect(shown).toMatchObject({ code, message, next });
   });
 
-  const reasons = /PTY_REASONS = new Set\(\[([^\]]+)/.exec(sourceOf('gateway'))?.[1]?.match(/[a-z_]{4,}/g) ?? [];
+  const reasons =
+    /PTY_REASONS = new Set\(\[([^\]]+)/.exec(sourceOf('gateway'))?.[1]?.match(/[a-z_]{4,}/g) ?? [];
 
   test('every reason why there is no shell is told apart', () => {
     const { message, next } = FAILURES.pty_failed;
-    const told = reasons.map((reason) => problems.fromFrame({ code: 'pty_failed', message, next, reason, correlation_id: id }, ''));
+    const told = reasons.map((reason) =>
+      problems.fromFrame({ code: 'pty_failed', message, next, reason, correlation_id: id }, ''),
+    );
     for (const problem of told) expectPlainWords(problem);
     expect(reasons).toContain('user_missing');
-    expect(new Set([message, ...told.map((problem) => problem.message)]).size).toBe(reasons.length + 1);
+    expect(new Set([message, ...told.map((problem) => problem.message)]).size).toBe(
+      reasons.length + 1,
+    );
   });
 
   test('a frame with nothing but its type is no reason to say "undefined"', () => {
@@ -52,14 +60,24 @@ describe('what the gateway says in an error frame', () => {
 
 describe('what is refused before there is a terminal', () => {
   const refusals = (part: string, pattern: RegExp): [number, string, string][] =>
-    [...sourceOf(part).matchAll(pattern)].map(([, status, code, message]) => [Number(status), code!, message!]);
-  const gateway = refusals('gateway', /new Refusal\((\d+), '(\w+)', [`']([^`']+)/g);
+    [...sourceOf(part).matchAll(pattern)].map(([, status, code, message]) => [
+      Number(status),
+      code!,
+      message!,
+    ]);
+  const gateway = refusals('gateway', /new Refusal\(\s*(\d+),\s*'(\w+)',\s*[`']([^`']+)/g);
   const shown = ([status, code, message]: [number, string, string]): Problem =>
     problems.fromEnvelope(status, { error: { code, message, correlation_id: id } }, 'of-the-page');
 
   test('the list is read from the sources of the gateway', () => {
     const codes = gateway.map(([, code]) => code);
-    expect(codes).toEqual(expect.arrayContaining(['session_binding_unavailable', 'terminal_token_used', 'terminal_token_expired']));
+    expect(codes).toEqual(
+      expect.arrayContaining([
+        'session_binding_unavailable',
+        'terminal_token_used',
+        'terminal_token_expired',
+      ]),
+    );
   });
 
   test.each(gateway)('gateway: %i %s', (status, code, message) => {
@@ -67,17 +85,25 @@ describe('what is refused before there is a terminal', () => {
     expect(shown([status, code, message]).code).toBe(code);
   });
 
-  test.each(['unauthenticated', 'forbidden', 'allocation_not_found', 'allocation_not_active', 'database_unavailable'])(
-    'api: %s',
-    (code) => {
-      expectPlainWords(shown([400, code, 'the words of the platform']));
-    },
-  );
+  test.each([
+    'unauthenticated',
+    'forbidden',
+    'allocation_not_found',
+    'allocation_not_active',
+    'database_unavailable',
+  ])('api: %s', (code) => {
+    expectPlainWords(shown([400, code, 'the words of the platform']));
+  });
 
   test('a new try is advised only where it can help', () => {
     const next = (code: string) => shown([400, code, 'refused']).next;
     expect(next('session_binding_unavailable')).toMatch(LATER);
-    for (const code of ['unauthenticated', 'forbidden', 'allocation_not_active', 'terminal_token_used'])
+    for (const code of [
+      'unauthenticated',
+      'forbidden',
+      'allocation_not_active',
+      'terminal_token_used',
+    ])
       expect(next(code)).not.toMatch(LATER);
   });
 

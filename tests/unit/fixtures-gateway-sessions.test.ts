@@ -13,7 +13,12 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 beforeEach(() => {
-  Object.assign(platform.api, { status: 202, body: { task_id: 'task-1' }, silent: false, calls: [] });
+  Object.assign(platform.api, {
+    status: 202,
+    body: { task_id: 'task-1' },
+    silent: false,
+    calls: [],
+  });
   platform.binding.down = false;
 });
 
@@ -23,7 +28,9 @@ const eventually = async (condition: () => boolean): Promise<void> => {
 const events = async (sid: string): Promise<string[]> => {
   const { body } = await platform.ask(`/v1/sessions/${sid}/observations`);
   const { observations } = body as { observations: { event: string; reason?: string }[] };
-  return observations.map(({ event, reason }) => (reason === undefined ? event : `${event}:${reason}`));
+  return observations.map(({ event, reason }) =>
+    reason === undefined ? event : `${event}:${reason}`,
+  );
 };
 const ready = async () => {
   const { sid, token } = platform.mint();
@@ -57,10 +64,26 @@ test('a terminal goes through its states in order, echoes, and ends with the sta
     'exit',
   ]);
   expect(browser.frames.every((frame) => frame.correlation_id === `corr-${sid}`)).toBe(true);
-  expect(await events(sid)).toEqual(['browser_accepted', 'open_sent', 'node_stream_connected', 'pty_ready', 'closed:exit']);
-  await eventually(() => platform.api.calls.some(({ body }) => (body as { state?: string }).state === 'closed'));
-  const states = platform.api.calls.filter(({ url }) => url.endsWith('/state')).map(({ body }) => (body as { state: string }).state);
-  expect(states).toEqual(['browser_ws_ready', 'terminal_open_sent', 'node_stream_connected', 'pty_ready', 'closed']);
+  expect(await events(sid)).toEqual([
+    'browser_accepted',
+    'open_sent',
+    'node_stream_connected',
+    'pty_ready',
+    'closed:exit',
+  ]);
+  await eventually(() =>
+    platform.api.calls.some(({ body }) => (body as { state?: string }).state === 'closed'),
+  );
+  const states = platform.api.calls
+    .filter(({ url }) => url.endsWith('/state'))
+    .map(({ body }) => (body as { state: string }).state);
+  expect(states).toEqual([
+    'browser_ws_ready',
+    'terminal_open_sent',
+    'node_stream_connected',
+    'pty_ready',
+    'closed',
+  ]);
 });
 
 test('each refusal before 101 is typed', async () => {
@@ -74,12 +97,19 @@ test('each refusal before 101 is typed', async () => {
   expect(await code(['gpuaas.terminal.v1'])).toBe('401 terminal_token_missing');
   expect(await code(['gpuaas.terminal.v1', 'token.x.y'])).toBe('401 terminal_token_invalid');
   expect(await code(['gpuaas.terminal.v1', `token.${token}x`])).toBe('401 terminal_token_invalid');
-  expect(await code(['gpuaas.terminal.v1', `token.${platform.mint({ exp: 1_700_000_000 }).token}`])).toBe('401 terminal_token_expired');
+  expect(
+    await code(['gpuaas.terminal.v1', `token.${platform.mint({ exp: 1_700_000_000 }).token}`]),
+  ).toBe('401 terminal_token_expired');
   expect(await code(['gpuaas.terminal.v1', `token.${token}`])).toBe('101 undefined');
   expect(await code(['gpuaas.terminal.v1', `token.${token}`])).toBe('409 terminal_token_used');
   platform.binding.down = true;
-  expect(await code(['gpuaas.terminal.v1', `token.${platform.mint().token}`])).toBe('503 session_binding_unavailable');
-  expect(await platform.ask('/ws/terminal')).toMatchObject({ status: 426, body: { error: { code: 'upgrade_required' } } });
+  expect(await code(['gpuaas.terminal.v1', `token.${platform.mint().token}`])).toBe(
+    '503 session_binding_unavailable',
+  );
+  expect(await platform.ask('/ws/terminal')).toMatchObject({
+    status: 426,
+    body: { error: { code: 'upgrade_required' } },
+  });
 });
 
 test('the owner of a token is told afterwards why its upgrade was refused', async () => {
@@ -109,9 +139,21 @@ test('no node stream: a frame, a close with the reason, and a late stream hears 
   const { sid, token } = platform.mint();
   const browser = await platform.browser(token);
   expect(await browser.closed).toEqual({ code: 4408, reason: 'node_stream_timeout' });
-  expect(browser.frames.at(-1)).toMatchObject({ type: 'error', code: 'node_stream_timeout', session_id: sid });
-  expect(await platform.node(sid)).toMatchObject({ status: 410, body: { error: { code: 'node_stream_late' } } });
-  expect(await events(sid)).toEqual(['browser_accepted', 'open_sent', 'closed:node_stream_timeout', 'node_stream_refused']);
+  expect(browser.frames.at(-1)).toMatchObject({
+    type: 'error',
+    code: 'node_stream_timeout',
+    session_id: sid,
+  });
+  expect(await platform.node(sid)).toMatchObject({
+    status: 410,
+    body: { error: { code: 'node_stream_late' } },
+  });
+  expect(await events(sid)).toEqual([
+    'browser_accepted',
+    'open_sent',
+    'closed:node_stream_timeout',
+    'node_stream_refused',
+  ]);
 });
 
 test('a stream without a shell: pty_ready_timeout; a failed one: its reason', async () => {
@@ -122,7 +164,9 @@ test('a stream without a shell: pty_ready_timeout; a failed one: its reason', as
   const second = platform.mint();
   const failed = await platform.browser(second.token);
   const node = await platform.node(second.sid);
-  node.socket.send(JSON.stringify({ type: 'pty_failed', reason: 'user_missing', detail: 'no such user' }));
+  node.socket.send(
+    JSON.stringify({ type: 'pty_failed', reason: 'user_missing', detail: 'no such user' }),
+  );
   expect(await failed.closed).toEqual({ code: 4410, reason: 'pty_failed' });
   expect(failed.frames.at(-1)).toMatchObject({ code: 'pty_failed', reason: 'user_missing' });
 });
@@ -167,16 +211,26 @@ test('a client certificate is judged at the upgrade, and kept with serial, SAN a
   };
   expect(await refused(null)).toBe('401 client_certificate_missing');
   expect(await refused(stranger)).toBe('403 client_certificate_rejected');
-  expect(await refused(await clientFor(platform.nodeCa, 'node-1', -60_000))).toBe('403 client_certificate_rejected');
-  expect(await refused(await clientFor(platform.nodeCa, 'node-2'))).toBe('403 client_identity_mismatch');
-  const { refusals } = (await platform.ask('/v1/tls-refusals')).body as { refusals: Record<string, unknown>[] };
+  expect(await refused(await clientFor(platform.nodeCa, 'node-1', -60_000))).toBe(
+    '403 client_certificate_rejected',
+  );
+  expect(await refused(await clientFor(platform.nodeCa, 'node-2'))).toBe(
+    '403 client_identity_mismatch',
+  );
+  const { refusals } = (await platform.ask('/v1/tls-refusals')).body as {
+    refusals: Record<string, unknown>[];
+  };
   expect(refusals.slice(-4).map((one) => one.authorization_error)).toEqual([
     'client_certificate_missing',
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     'CERT_HAS_EXPIRED',
     'client_identity_mismatch',
   ]);
-  expect(refusals.at(-1)).toMatchObject({ san: 'URI:gpuaas:node:node-2', serial: '4A5B6C', session_id: sid });
+  expect(refusals.at(-1)).toMatchObject({
+    san: 'URI:gpuaas:node:node-2',
+    serial: '4A5B6C',
+    session_id: sid,
+  });
   browser.socket.close();
 });
 
@@ -197,7 +251,13 @@ test('a stream needs its own token, its subprotocol, its session, and may exist 
 
 test('bad frames are answered and the terminal goes on; an oversized one ends it', async () => {
   const { sid, browser, node } = await ready();
-  const bad = ['{', '[1]', '{"type":"reboot"}', '{"type":"resize","cols":0,"rows":10}', '{"type":"resize","cols":80,"rows":301}'];
+  const bad = [
+    '{',
+    '[1]',
+    '{"type":"reboot"}',
+    '{"type":"resize","cols":0,"rows":10}',
+    '{"type":"resize","cols":80,"rows":301}',
+  ];
   for (const text of [...bad, '{"type":"resize","cols":"80","rows":24}']) browser.socket.send(text);
   await eventually(() => browser.frames.filter((frame) => frame.code === 'bad_frame').length === 6);
   expect(node.frames).toEqual([]);
@@ -237,12 +297,19 @@ test('a reader that stops slows the writer down and loses nothing', async () => 
 });
 
 test('what operators may read needs their token', async () => {
-  expect(await platform.ask('/healthz', null)).toEqual({ status: 200, product: 'gateway', body: { status: 'ok', part: 'gateway' } });
+  expect(await platform.ask('/healthz', null)).toEqual({
+    status: 200,
+    product: 'gateway',
+    body: { status: 'ok', part: 'gateway' },
+  });
   expect((await platform.ask('/', null)).status).toBe(404);
   expect((await platform.ask('/v1/tls-refusals', null)).status).toBe(401);
   expect((await platform.ask('/v1/tls-refusals', 'usr_someone')).status).toBe(403);
   expect((await platform.ask('/v1/tls-refusals?since=yesterday')).status).toBe(400);
-  expect((await platform.ask('/v1/sessions/s-unknown/observations')).body).toEqual({ session_id: 's-unknown', observations: [] });
+  expect((await platform.ask('/v1/sessions/s-unknown/observations')).body).toEqual({
+    session_id: 's-unknown',
+    observations: [],
+  });
 });
 
 test('what is no request at all is refused in the envelope too', async () => {
@@ -257,7 +324,9 @@ test('what is no request at all is refused in the envelope too', async () => {
     return `${head.split(' ', 2)[1]} ${error.code}`;
   };
   expect(await answerTo('this is not HTTP\r\n\r\n')).toBe('400 bad_request');
-  expect(await answerTo(`GET / HTTP/1.1\r\nx-large: ${'x'.repeat(20_000)}\r\n\r\n`)).toBe('431 headers_too_large');
+  expect(await answerTo(`GET / HTTP/1.1\r\nx-large: ${'x'.repeat(20_000)}\r\n\r\n`)).toBe(
+    '431 headers_too_large',
+  );
 });
 
 test('a gateway that leaves says so on both sides', async () => {

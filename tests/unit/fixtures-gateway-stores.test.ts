@@ -28,14 +28,20 @@ test('observations are known again after a process that was killed', () => {
   const third = new Observations(directory);
   expect(third.unfinished()).toEqual([]);
   expect(third.of('s-1').map(({ event }) => event)).toEqual(['browser_accepted', 'closed']);
-  expect(third.of('s-2').at(-1)).toMatchObject({ event: 'closed', reason: 'exit', correlation_id: 'corr-2' });
+  expect(third.of('s-2').at(-1)).toMatchObject({
+    event: 'closed',
+    reason: 'exit',
+    correlation_id: 'corr-2',
+  });
 });
 
 test('a flood stays bounded in memory and on disk, and cannot hide the end', () => {
   const directory = fresh();
   const store = new Observations(directory);
-  for (let index = 0; index < 5_000; index += 1) store.record(`s-${index}`, 'corr', 'browser_accepted', 'x'.repeat(400));
-  for (let index = 0; index < 500; index += 1) store.record('s-4999', 'corr', 'node_stream_refused');
+  for (let index = 0; index < 5_000; index += 1)
+    store.record(`s-${index}`, 'corr', 'browser_accepted', 'x'.repeat(400));
+  for (let index = 0; index < 500; index += 1)
+    store.record('s-4999', 'corr', 'node_stream_refused');
   store.record('s-4999', 'corr', 'closed', undefined, 'node_stream_timeout');
   expect(store.of('s-0')).toEqual([]);
   expect(store.of('s-4999').length).toBeLessThanOrEqual(41);

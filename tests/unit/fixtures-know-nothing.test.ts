@@ -1,4 +1,5 @@
-// The system under test must not know that it is tested: no scenario, fault, run id or name of ours under fixtures/.
+// The system under test must not know that it is tested: no scenario, fault, run id or name of ours
+// under fixtures/.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -26,7 +27,12 @@ const runId = new RegExp(
 
 function offences(text: string): string[] {
   const lower = text.toLowerCase();
-  const words = ['hopdrill', ...scenarios, ...scenarios.map((name) => basename(name)), ...faults].filter((word) => lower.includes(word));
+  const words = [
+    'hopdrill',
+    ...scenarios,
+    ...scenarios.map((name) => basename(name)),
+    ...faults,
+  ].filter((word) => lower.includes(word));
   return runId.test(text) ? [...words, 'a run id'] : words;
 }
 
@@ -38,10 +44,14 @@ test('the lists come from the folders and are not empty', () => {
 test('a file that names one of them would be noticed', () => {
   expect(offences(`if (name === '${scenarios[0]}')`)).not.toEqual([]);
   expect(offences(`# see ${faults[0]}`)).toEqual([faults[0]]);
-  expect(offences(`# left by ${runIdOf(stampOf(new Date()), 'some/scenario')}`)).toEqual(['a run id']);
+  expect(offences(`# left by ${runIdOf(stampOf(new Date()), 'some/scenario')}`)).toEqual([
+    'a run id',
+  ]);
 });
 
 test('no file under fixtures/ names a scenario, a fault, a run or us', () => {
-  const found = filesUnder('fixtures').flatMap((file) => offences(readFileSync(file, 'utf8')).map((word) => `${file}: ${word}`));
+  const found = filesUnder('fixtures').flatMap((file) =>
+    offences(readFileSync(file, 'utf8')).map((word) => `${file}: ${word}`),
+  );
   expect(found).toEqual([]);
 });

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { areaOf, importsOf, mayImport, offences, offencesIn, sourceFiles } from '../../tools/import-rule.ts';
+import {
+  areaOf,
+  importsOf,
+  mayImport,
+  offences,
+  offencesIn,
+  sourceFiles,
+} from '../../tools/import-rule.ts';
 
 test('nobody imports against the rule', () => {
   expect(offences()).toEqual([]);
@@ -23,7 +30,15 @@ export { e } from './e.ts';
 import './f.ts';
 const g = await import('./g.ts');
 `;
-  expect(importsOf(source)).toEqual(['./a.ts', './b.ts', './c.ts', './d.ts', './e.ts', './f.ts', './g.ts']);
+  expect(importsOf(source)).toEqual([
+    './a.ts',
+    './b.ts',
+    './c.ts',
+    './d.ts',
+    './e.ts',
+    './f.ts',
+    './g.ts',
+  ]);
 });
 
 test.each([

@@ -1,10 +1,16 @@
-// Each must-not must be able to fail: the same meaning, once as it should be and once as it must never be.
+// Each must-not must be able to fail: the same meaning, once as it should be and once as it must
+// never be.
 import { describe, expect, test } from 'vitest';
 import type { StageDeps } from '../../harness/stages/deps.ts';
 import { watchInvariants } from '../../harness/stages/invariants.ts';
 import { invariants, meaning, workloadSince } from '../../harness/systems/gpuaas/invariants.ts';
 import type { AllocationModel, NodeModel } from '../../harness/systems/gpuaas/platform.ts';
-import { allowedRounds, judgeKnocks, readIngress, readJournal } from '../../harness/systems/gpuaas/retries.ts';
+import {
+  allowedRounds,
+  judgeKnocks,
+  readIngress,
+  readJournal,
+} from '../../harness/systems/gpuaas/retries.ts';
 import { refusal, type TerminalTry, told } from '../../harness/systems/gpuaas/terminal.ts';
 import type { Invariant } from '../../harness/systems/hooks.ts';
 
@@ -14,7 +20,14 @@ const allocation = (state: string, app: string): AllocationModel => ({
 });
 const node = (status: string, reason: string | null, stale = false): NodeModel => ({
   ...{ agent_status: status, lifecycle: 'active', counters: {} },
-  heartbeat: { at: null, age_ms: 1, stale, cert_not_after: null, cert_serial: null, instance_id: null },
+  heartbeat: {
+    at: null,
+    age_ms: 1,
+    stale,
+    cert_not_after: null,
+    cert_serial: null,
+    instance_id: null,
+  },
   recovery: { reason, user_state: 'temporary', message: '' },
   tasks: { queued: 0, dispatched: 0, expired_queued: 0, failed_results: 0 },
 });
@@ -28,14 +41,22 @@ describe('a must-not of gpuaas', () => {
     expect(Object.keys(invariants).sort()).toEqual([...Object.keys(meaning), ...elsewhere].sort());
   });
   test.each([
-    ['workload_failed', meaning.workload_failed(allocation('active', 'running')), meaning.workload_failed(allocation('active', 'failed'))],
+    [
+      'workload_failed',
+      meaning.workload_failed(allocation('active', 'running')),
+      meaning.workload_failed(allocation('active', 'failed')),
+    ],
     [
       'workload_failed',
       meaning.workload_failed(allocation('active', 'unhealthy')),
       meaning.workload_failed(allocation('failed', 'running')),
     ],
     ['node_reenrolled', meaning.node_reenrolled(1, 1), meaning.node_reenrolled(1, 2)],
-    ['host_config_partial', meaning.host_config_partial(['A', 'B'], ['B', 'A', 'C']), meaning.host_config_partial(['A', 'B'], ['A'])],
+    [
+      'host_config_partial',
+      meaning.host_config_partial(['A', 'B'], ['B', 'A', 'C']),
+      meaning.host_config_partial(['A', 'B'], ['A']),
+    ],
     [
       'agent_down_reported',
       meaning.agent_down_reported(node('healthy', null)),
@@ -51,8 +72,16 @@ describe('a must-not of gpuaas', () => {
       meaning.generic_unreachable(node('auth_failed', 'recovery_token_missing', true)),
       meaning.generic_unreachable(node('unknown', 'node_agent_unreachable')),
     ],
-    ['ready_without_shell', meaning.ready_without_shell(tried('ready', true)), meaning.ready_without_shell(tried('ready'))],
-    ['stuck_connecting', meaning.stuck_connecting(tried('told')), meaning.stuck_connecting(tried('silent'))],
+    [
+      'ready_without_shell',
+      meaning.ready_without_shell(tried('ready', true)),
+      meaning.ready_without_shell(tried('ready')),
+    ],
+    [
+      'stuck_connecting',
+      meaning.stuck_connecting(tried('told')),
+      meaning.stuck_connecting(tried('silent')),
+    ],
     ['hand_edited_names', meaning.hand_edited_names(0), meaning.hand_edited_names(1)],
   ])('%s can hold and can fail', (_, held, broken) => {
     expect([held.held, broken.held]).toEqual([true, false]);
@@ -63,7 +92,10 @@ test('a workload that had failed before the fault says nothing of the fault', ()
   const [running, failed] = [allocation('active', 'running'), allocation('active', 'failed')];
   expect(workloadSince(running, failed).held).toBe(false);
   expect(workloadSince(running, running).held).toBe(true);
-  expect(workloadSince(failed, failed)).toEqual({ held: null, detail: 'before the fault already: allocation active, app failed' });
+  expect(workloadSince(failed, failed)).toEqual({
+    held: null,
+    detail: 'before the fault already: allocation active, app failed',
+  });
   expect(workloadSince(undefined, failed).held).toBeNull();
 });
 
@@ -80,12 +112,14 @@ describe('retries', () => {
     expect(allowedRounds(300, 30, 0)).toBe(28);
   });
   test('a round of the journal is one correlation id, whatever it wrote', () => {
-    const line = (event: string, id: string, reason: string) => `${JSON.stringify({ event, correlation_id: id, reason })}\n`;
+    const line = (event: string, id: string, reason: string) =>
+      `${JSON.stringify({ event, correlation_id: id, reason })}\n`;
     const text = `${line('diagnostic', 'a', 'cert_expired')}${line('diagnostic', 'a', 'recovery_token_missing')}Started.\n${line('diagnostic', 'b', 'pty_failed')}${line('recovered', 'a', 'cert_expired')}`;
     expect(readJournal(text)).toEqual({ rounds: 1, starts: 1 });
   });
   test('a refused poll is one of this node that was no question of ours', () => {
-    const line = (uri: string, status: number) => `2026-11-18T23:06:56Z ${JSON.stringify({ uri, status })}\n`;
+    const line = (uri: string, status: number) =>
+      `2026-11-18T23:06:56Z ${JSON.stringify({ uri, status })}\n`;
     const wait = '/internal/v1/nodes/node-1/tasks/wait';
     const text = `${line(`${wait}?window=1.5`, 400)}${line(`${wait}?window=1.5`, 200)}${line(`${wait}?claim=false`, 400)}${line(wait.replace('-1', '-2'), 400)}`;
     expect(readIngress(text, 'node-1')).toBe(1);
@@ -94,15 +128,28 @@ describe('retries', () => {
 
 describe('what a user is told', () => {
   test('is the platform’s own error, whole', () => {
-    expect(told({ code: 'c', message: 'm', correlation_id: 'i' })).toMatchObject({ end: 'told', message: 'c: m', correlationId: 'i' });
+    expect(told({ code: 'c', message: 'm', correlation_id: 'i' })).toMatchObject({
+      end: 'told',
+      message: 'c: m',
+      correlationId: 'i',
+    });
     for (const part of ['code', 'message', 'correlation_id'])
-      expect(told({ code: 'c', message: 'm', correlation_id: 'i', [part]: '' }).end, part).toBe('silent');
+      expect(told({ code: 'c', message: 'm', correlation_id: 'i', [part]: '' }).end, part).toBe(
+        'silent',
+      );
   });
   test('is not what we make of a refusal', () => {
     const typed = JSON.stringify({ error: { code: 'c', message: 'm', correlation_id: 'i' } });
     expect(refusal(503, typed, 'd')).toMatchObject({ end: 'told', message: 'c: m' });
-    expect(refusal(404, '<html>no such route</html>', 'd')).toMatchObject({ end: 'refused', message: null, correlationId: null });
-    expect(refusal(null, '', 'connection refused')).toMatchObject({ end: 'refused', message: null });
+    expect(refusal(404, '<html>no such route</html>', 'd')).toMatchObject({
+      end: 'refused',
+      message: null,
+      correlationId: null,
+    });
+    expect(refusal(null, '', 'connection refused')).toMatchObject({
+      end: 'refused',
+      message: null,
+    });
   });
 });
 
@@ -113,10 +160,18 @@ describe('the watch', () => {
     const check: Invariant['check'] = () => {
       const held = readings[Math.min(at, readings.length - 1)]!;
       at += 1;
-      return held === 'error' ? Promise.reject(new Error('no answer')) : Promise.resolve({ held, detail: `reading ${at}` });
+      return held === 'error'
+        ? Promise.reject(new Error('no answer'))
+        : Promise.resolve({ held, detail: `reading ${at}` });
     };
     const hooks = { invariants: { n: { title: 't', texts: [], when, check } } };
-    const deps = { plan: { invariants: ['n', 'database_edited'], node: null }, hooks, folder: { dir: '' }, profile: {}, note: () => {} };
+    const deps = {
+      plan: { invariants: ['n', 'database_edited'], node: null },
+      hooks,
+      folder: { dir: '' },
+      profile: {},
+      note: () => {},
+    };
     return { watch: watchInvariants(deps as unknown as StageDeps), asked: () => at };
   }
 
@@ -134,7 +189,9 @@ describe('the watch', () => {
     const failing = await watching('twice', ['error']).watch;
     await failing.check('fault');
     expect(await failing.check('end')).toEqual([{ name: 'n', ok: null, detail: 'no answer' }]);
-    expect(await (await watching('fault', [true]).watch).check('end')).toEqual([{ name: 'n', ok: null, detail: 'never read' }]);
+    expect(await (await watching('fault', [true]).watch).check('end')).toEqual([
+      { name: 'n', ok: null, detail: 'never read' },
+    ]);
   });
   test('what means something after the repair only is not asked before', async () => {
     const { watch, asked } = watching('end', [true]);

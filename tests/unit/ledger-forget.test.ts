@@ -1,4 +1,5 @@
-// What runs left on a stack goes with the stack: otherwise a new one of its name would be called dirty for ever.
+// What runs left on a stack goes with the stack: otherwise a new one of its name would be called
+// dirty for ever.
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +16,17 @@ function left(run: string, stack: string, owner: ReturnType<typeof self>): strin
   const dir = ledgerDir(stateDir, engine, run);
   const ledger = openLedger(dir);
   const targets = { stack, nodes: {}, parts: {}, toxiproxy: undefined };
-  ledger.append({ type: 'run', run, at: 'now', stack, engine, owner, lease_seconds: 10, deadman: true, targets });
+  ledger.append({
+    type: 'run',
+    run,
+    at: 'now',
+    stack,
+    engine,
+    owner,
+    lease_seconds: 10,
+    deadman: true,
+    targets,
+  });
   ledger.close();
   writeFileSync(join(armedDir(stateDir, engine, stack), run), '0');
   return dir;

@@ -20,12 +20,20 @@ const step = (index: number, state: StepState, more: object = {}): LedgerLine =>
   by: 'runner',
   ...more,
 });
-const intended = (index: number): LedgerLine => step(index, 'intended', { plan, digest_before: `before-${index}` });
-const text = (lines: readonly LedgerLine[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+const intended = (index: number): LedgerLine =>
+  step(index, 'intended', { plan, digest_before: `before-${index}` });
+const text = (lines: readonly LedgerLine[]): string =>
+  lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 /** What the engine writes for two faults that are taken back in reverse. */
 const whole: readonly LedgerLine[] = [
   ...[intended(0), intended(1), step(0, 'applied', { digest_injected: 'x' }), step(1, 'applied')],
-  ...[step(1, 'reverted'), step(1, 'verified'), step(0, 'applied', { undoing: true }), step(0, 'reverted'), step(0, 'superseded')],
+  ...[
+    step(1, 'reverted'),
+    step(1, 'verified'),
+    step(0, 'applied', { undoing: true }),
+    step(0, 'reverted'),
+    step(0, 'superseded'),
+  ],
 ];
 
 describe('replay', () => {
@@ -60,7 +68,9 @@ describe('replay', () => {
   test('repeated lines change nothing', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: whole.length - 1 })), (repeats) => {
-        const lines = whole.flatMap((line, index) => Array.from({ length: 1 + repeats.filter((one) => one === index).length }, () => line));
+        const lines = whole.flatMap((line, index) =>
+          Array.from({ length: 1 + repeats.filter((one) => one === index).length }, () => line),
+        );
         expect(replay(text(lines)).steps).toEqual(replay(text(whole)).steps);
       }),
     );
@@ -69,15 +79,22 @@ describe('replay', () => {
   test('no order of lines makes a finished step unfinished', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([...stepStates], { minLength: 1 }), (states) => {
-        const found = replay(text([intended(0), ...states.map((state) => step(0, state))])).steps[0]!;
+        const found = replay(text([intended(0), ...states.map((state) => step(0, state))]))
+          .steps[0]!;
         if (states.some(isFinal)) expect(isFinal(found.state)).toBe(true);
       }),
     );
   });
 
   test('a begun undo stays begun', () => {
-    expect(replay(text(whole)).steps[0]).toMatchObject({ undoing: true, digestInjected: 'x', state: 'superseded' });
-    expect(replay(text([intended(0), step(0, 'applied')])).steps[0]).toMatchObject({ undoing: false });
+    expect(replay(text(whole)).steps[0]).toMatchObject({
+      undoing: true,
+      digestInjected: 'x',
+      state: 'superseded',
+    });
+    expect(replay(text([intended(0), step(0, 'applied')])).steps[0]).toMatchObject({
+      undoing: false,
+    });
   });
 
   test('a step without its plan is not a step', () => {

@@ -7,9 +7,15 @@ import { vocabulary } from '../../harness/scenarios/words.ts';
 const dir = join(import.meta.dirname, '../fixtures/broken');
 const files = readdirSync(dir).filter((name) => name.endsWith('.yaml'));
 
-/** The expectations stand in each file as comments, written by hand: `# line:column found ...`; parts are joined by ";". */
+/**
+ * The expectations stand in each file as comments, written by hand: `# line:column found ...`;
+ * parts are joined by ";".
+ */
 function expectations(text: string): { place: string; parts: string[] }[] {
-  return [...text.matchAll(/^# (\d+:\d+) (.*)$/gm)].map((match) => ({ place: match[1] ?? '', parts: (match[2] ?? '').split('; ') }));
+  return [...text.matchAll(/^# (\d+:\d+) (.*)$/gm)].map((match) => ({
+    place: match[1] ?? '',
+    parts: (match[2] ?? '').split('; '),
+  }));
 }
 
 describe('broken scenario files', async () => {
@@ -50,7 +56,11 @@ test('every scenario in the repository is without a mistake', async () => {
 
 test('positions of values are kept for later reasons', async () => {
   const root = join(import.meta.dirname, '../..');
-  const { scenarios } = loadFiles(['scenarios/gpuaas/node-agent/service-stopped.yaml'], await vocabulary(), root);
+  const { scenarios } = loadFiles(
+    ['scenarios/gpuaas/node-agent/service-stopped.yaml'],
+    await vocabulary(),
+    root,
+  );
   expect(scenarios[0]?.positions['expect.hop']).toEqual({ line: 13, column: 8 });
   expect(scenarios[0]?.positions['expect.never.1']).toEqual({ line: 17, column: 28 });
 });

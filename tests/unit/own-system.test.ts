@@ -1,4 +1,5 @@
-// A system of the user's own, outside this repository: named by a path or by the configuration of a folder.
+// A system of the user's own, outside this repository: named by a path or by the configuration of a
+// folder.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -39,7 +40,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const hopdrill = (...argv: string[]) => execa(join(root, 'hopdrill'), argv, { cwd: folder, reject: false, stdin: 'ignore' });
+const hopdrill = (...argv: string[]) =>
+  execa(join(root, 'hopdrill'), argv, { cwd: folder, reject: false, stdin: 'ignore' });
 
 test('--system names a module; a scenario beside it is found from where one stands', async () => {
   const without = await hopdrill('list', './mine.yaml', '--json');
@@ -54,7 +56,9 @@ test('the configuration of the folder names several', async () => {
   writeFileSync(config, "export default { systems: ['./mine.ts', './second.ts'] };\n");
   const listed = await hopdrill('list', './mine.yaml', './second.yaml', '--json');
   rmSync(config);
-  expect((JSON.parse(listed.stdout) as { system: string }[]).map(({ system }) => system).sort()).toEqual(['mine', 'second']);
+  expect(
+    (JSON.parse(listed.stdout) as { system: string }[]).map(({ system }) => system).sort(),
+  ).toEqual(['mine', 'second']);
 });
 
 test.each([

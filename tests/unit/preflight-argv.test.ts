@@ -60,32 +60,43 @@ describe('mistakes', () => {
   });
 
   it('name the nearest spelling', () => {
-    expect(errorsOf('--api-bse', 'https://x', '--node-host', 'n')[0]).toContain('nearest: api-base');
-    expect(errorsOf('--node-host', 'n', '--until', 'node_redines')[0]).toContain('nearest: node_readiness');
+    expect(errorsOf('--api-bse', 'https://x', '--node-host', 'n')[0]).toContain(
+      'nearest: api-base',
+    );
+    expect(errorsOf('--node-host', 'n', '--until', 'node_redines')[0]).toContain(
+      'nearest: node_readiness',
+    );
   });
 
   it('see flags that need each other', () => {
     expect(errorsOf()).toEqual([expect.stringContaining('neither --api-base nor --node-host')]);
-    expect(errorsOf('--api-base', 'https://x')).toEqual([expect.stringContaining('neither --node-id nor --allocation-id')]);
+    expect(errorsOf('--api-base', 'https://x')).toEqual([
+      expect.stringContaining('neither --node-id nor --allocation-id'),
+    ]);
     expect(errorsOf('--node-host', 'n', '--node-terminal-resolve-address', '1.2.3.4')).toEqual([
       expect.stringContaining('--node-terminal-url'),
     ]);
-    expect(errorsOf('--node-host', 'n', '--only', 'node_readiness', '--until', 'node_readiness')).toEqual([
-      expect.stringContaining('--only beside --until'),
-    ]);
+    expect(
+      errorsOf('--node-host', 'n', '--only', 'node_readiness', '--until', 'node_readiness'),
+    ).toEqual([expect.stringContaining('--only beside --until')]);
   });
 
   it('refuse what is no address, and credentials in a URL', () => {
-    expect(errorsOf('--node-host', 'n', '--resolve-address', 'platform.local')).toEqual([expect.stringContaining('an IP address')]);
-    expect(errorsOf('--node-host', 'n', '--node-id', 'x', '--api-base', 'https://me:secret@x')).toEqual([
-      expect.stringContaining('without user name'),
+    expect(errorsOf('--node-host', 'n', '--resolve-address', 'platform.local')).toEqual([
+      expect.stringContaining('an IP address'),
     ]);
+    expect(
+      errorsOf('--node-host', 'n', '--node-id', 'x', '--api-base', 'https://me:secret@x'),
+    ).toEqual([expect.stringContaining('without user name')]);
   });
 });
 
 describe('values', () => {
   it('may be attached, and the later flag wins', () => {
-    expect(flagsOf('--node-host=a', '--node-host', 'b', '--json')).toEqual({ 'node-host': 'b', json: true });
+    expect(flagsOf('--node-host=a', '--node-host', 'b', '--json')).toEqual({
+      'node-host': 'b',
+      json: true,
+    });
   });
 
   it('come from a profile as argv that parses', () => {
@@ -98,7 +109,12 @@ describe('values', () => {
       policies: {},
       parts: {},
       endpoints: {},
-      public: { apiBase: 'https://api.test:1', terminalBase: 'https://term.test:1', resolveAddress: '127.0.0.1', caFile: 'ca.crt' },
+      public: {
+        apiBase: 'https://api.test:1',
+        terminalBase: 'https://term.test:1',
+        resolveAddress: '127.0.0.1',
+        caFile: 'ca.crt',
+      },
       credentials: { operatorTokenFile: 'o', userTokenFile: 'u', edgeCookieFile: 'c' },
       provider: { url: 'http://127.0.0.1:2' },
       nodes: {

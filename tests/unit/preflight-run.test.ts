@@ -1,4 +1,5 @@
-// The walker and the document with a system made up for the purpose: deadlines, signals, our own mistakes.
+// The walker and the document with a system made up for the purpose: deadlines, signals, our own
+// mistakes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { parseArgv } from '../../harness/preflight/argv.ts';
@@ -11,7 +12,12 @@ import { preflightReport } from '../../harness/records/preflight.ts';
 type Run = (earlier: (id: string) => Finding) => Promise<Finding>;
 const pass: Finding = { status: 'pass', summary: 'ok' };
 
-function hop(id: string, order: number, run: Run, more: Partial<HopDefinition<unknown>> = {}): HopDefinition<unknown> {
+function hop(
+  id: string,
+  order: number,
+  run: Run,
+  more: Partial<HopDefinition<unknown>> = {},
+): HopDefinition<unknown> {
   return {
     id,
     order,
@@ -32,7 +38,15 @@ function systemOf(hops: HopDefinition<unknown>[], more: Partial<AnySystem> = {})
   return {
     name: 'made-up',
     hops,
-    signals: { broken: { owner: 'nobody', next: 'mend it', within: () => 1, severity: 'P2', causes: ['why'] } },
+    signals: {
+      broken: {
+        owner: 'nobody',
+        next: 'mend it',
+        within: () => 1,
+        severity: 'P2',
+        causes: ['why'],
+      },
+    },
     causes: { why: 'because' },
     resources: {},
     flags: [],
@@ -51,7 +65,13 @@ function systemOf(hops: HopDefinition<unknown>[], more: Partial<AnySystem> = {})
   };
 }
 
-const broken: Finding = { status: 'fail', signal: 'broken', cause: 'why', blames: 'x', summary: 'no' };
+const broken: Finding = {
+  status: 'fail',
+  signal: 'broken',
+  cause: 'why',
+  blames: 'x',
+  summary: 'no',
+};
 
 async function report(system: AnySystem, argv: string[] = [], signal?: AbortSignal) {
   const parsed = parseArgv(system, argv);
@@ -74,7 +94,11 @@ describe('a run', () => {
         seen.push(`${id} ends`);
         return pass;
       };
-    const system = systemOf([hop('a', 1, slow('a')), hop('b', 2, slow('b'), { after: ['c'] }), hop('c', 3, slow('c'))]);
+    const system = systemOf([
+      hop('a', 1, slow('a')),
+      hop('b', 2, slow('b'), { after: ['c'] }),
+      hop('c', 3, slow('c')),
+    ]);
     const document = await report(system);
     expect(document.result).toBe('healthy');
     expect(seen.slice(0, 2).sort()).toEqual(['a begins', 'c begins']);
@@ -83,7 +107,12 @@ describe('a run', () => {
   });
 
   it('names one hop, with owner and next action, and exits 1', async () => {
-    const document = await report(systemOf([hop('a', 1, async () => broken), hop('b', 2, async () => broken, { explainedBy: ['a'] })]));
+    const document = await report(
+      systemOf([
+        hop('a', 1, async () => broken),
+        hop('b', 2, async () => broken, { explainedBy: ['a'] }),
+      ]),
+    );
     expect(document).toMatchObject({
       result: 'failed',
       hop: 'a',
@@ -117,7 +146,9 @@ describe('a run', () => {
   });
 
   it('ends as a whole at --deadline', async () => {
-    const system = systemOf([hop('a', 1, () => new Promise(() => {}), { deadlineMs: () => 60_000 })]);
+    const system = systemOf([
+      hop('a', 1, () => new Promise(() => {}), { deadlineMs: () => 60_000 }),
+    ]);
     const document = await report(system, ['--deadline', '0.1']);
     expect(document.error?.code).toBe('deadline');
     expect(exitCodeOf(document)).toBe(2);
@@ -129,7 +160,10 @@ describe('a run', () => {
       ['terminated', 143],
     ] as const) {
       const stop = new AbortController();
-      const system = systemOf([hop('a', 1, async () => pass), hop('b', 2, () => new Promise(() => {}), { deadlineMs: () => 60_000 })]);
+      const system = systemOf([
+        hop('a', 1, async () => pass),
+        hop('b', 2, () => new Promise(() => {}), { deadlineMs: () => 60_000 }),
+      ]);
       setTimeout(() => stop.abort(reason), 30);
       const document = await report(system, [], stop.signal);
       expect(statuses(document)).toEqual({ a: 'pass', b: 'unknown' });
@@ -138,7 +172,12 @@ describe('a run', () => {
   });
 
   it('calls a probe that broke unknown, and itself internal', async () => {
-    const document = await report(systemOf([hop('a', 1, () => Promise.reject(new TypeError('oops'))), hop('b', 2, async () => pass)]));
+    const document = await report(
+      systemOf([
+        hop('a', 1, () => Promise.reject(new TypeError('oops'))),
+        hop('b', 2, async () => pass),
+      ]),
+    );
     expect(document).toMatchObject({ result: 'inconclusive', error: { code: 'internal' } });
     expect(exitCodeOf(document)).toBe(70);
   });
@@ -171,7 +210,11 @@ describe('a run', () => {
   });
 
   it('survives a system that cannot conclude', async () => {
-    const document = await report(systemOf([hop('a', 1, async () => pass)], { conclude: () => Promise.reject(new Error('oops')) }));
+    const document = await report(
+      systemOf([hop('a', 1, async () => pass)], {
+        conclude: () => Promise.reject(new Error('oops')),
+      }),
+    );
     expect(document).toMatchObject({ result: 'healthy', user_state: null });
   });
 
@@ -182,47 +225,82 @@ describe('a run', () => {
     };
     await report(systemOf([hop('a', 1, async () => pass)], { healthy }));
     await report(systemOf([hop('a', 1, async () => broken)], { healthy }));
-    await report(systemOf([hop('a', 1, async () => pass, { skip: () => 'no input' })], { healthy }));
+    await report(
+      systemOf([hop('a', 1, async () => pass, { skip: () => 'no input' })], { healthy }),
+    );
     expect(notes).toBe(1);
   });
 });
 
 describe('asking less', () => {
   const three = () =>
-    systemOf([hop('a', 1, async () => pass), hop('b', 2, async () => broken, { after: ['a'] }), hop('c', 3, async () => pass)]);
+    systemOf([
+      hop('a', 1, async () => pass),
+      hop('b', 2, async () => broken, { after: ['a'] }),
+      hop('c', 3, async () => pass),
+    ]);
 
   it('--until leaves the rest not run', async () => {
-    expect(statuses(await report(three(), ['--until', 'a']))).toEqual({ a: 'pass', b: 'not_run', c: 'not_run' });
+    expect(statuses(await report(three(), ['--until', 'a']))).toEqual({
+      a: 'pass',
+      b: 'not_run',
+      c: 'not_run',
+    });
   });
   it('--only takes along what it reads', async () => {
-    expect(statuses(await report(three(), ['--only', 'b']))).toEqual({ a: 'pass', b: 'fail', c: 'not_run' });
+    expect(statuses(await report(three(), ['--only', 'b']))).toEqual({
+      a: 'pass',
+      b: 'fail',
+      c: 'not_run',
+    });
   });
   it('--in-order stops at the first that fails', async () => {
-    expect(statuses(await report(three(), ['--in-order']))).toEqual({ a: 'pass', b: 'fail', c: 'not_run' });
+    expect(statuses(await report(three(), ['--in-order']))).toEqual({
+      a: 'pass',
+      b: 'fail',
+      c: 'not_run',
+    });
   });
   it.each([
     ['--only', 'a'],
     ['--until', 'a'],
-  ])('%s says that the report is partial, leaves no note, and ends with 2 when it must be complete', async (...argv) => {
-    let notes = 0;
-    const healthy = async () => {
-      notes += 1;
-    };
-    const hops = [hop('a', 1, async () => pass), hop('b', 2, async () => pass), hop('c', 3, async () => pass, { optional: true })];
-    const system = systemOf(hops, { healthy });
-    const document = await report(system, argv);
-    expect(document).toMatchObject({ result: 'healthy', partial: true });
-    expect(renderTable(system, document, { colour: false, width: 120 })).toContain('RESULT healthy (partial: not asked b)');
-    expect(notes).toBe(0);
-    const complete = await report(system, [...argv, '--require-complete']);
-    expect(complete).toMatchObject({ result: 'inconclusive', inconclusive_because: ['not asked b (--require-complete)'] });
-    expect(exitCodeOf(complete)).toBe(2);
-    expect((await report(system, ['--until', 'b'])).partial, 'only what is asked on purpose is missing').toBe(false);
-  });
+  ])(
+    '%s says that the report is partial, leaves no note, and ends with 2 when it must be complete',
+    async (...argv) => {
+      let notes = 0;
+      const healthy = async () => {
+        notes += 1;
+      };
+      const hops = [
+        hop('a', 1, async () => pass),
+        hop('b', 2, async () => pass),
+        hop('c', 3, async () => pass, { optional: true }),
+      ];
+      const system = systemOf(hops, { healthy });
+      const document = await report(system, argv);
+      expect(document).toMatchObject({ result: 'healthy', partial: true });
+      expect(renderTable(system, document, { colour: false, width: 120 })).toContain(
+        'RESULT healthy (partial: not asked b)',
+      );
+      expect(notes).toBe(0);
+      const complete = await report(system, [...argv, '--require-complete']);
+      expect(complete).toMatchObject({
+        result: 'inconclusive',
+        inconclusive_because: ['not asked b (--require-complete)'],
+      });
+      expect(exitCodeOf(complete)).toBe(2);
+      expect(
+        (await report(system, ['--until', 'b'])).partial,
+        'only what is asked on purpose is missing',
+      ).toBe(false);
+    },
+  );
   it('a partial report that failed says so too', async () => {
     const document = await report(three(), ['--in-order']);
     expect(document).toMatchObject({ result: 'failed', partial: true });
-    expect(renderTable(three(), document, { colour: false, width: 120 })).toContain('partial       not asked c');
+    expect(renderTable(three(), document, { colour: false, width: 120 })).toContain(
+      'partial       not asked c',
+    );
   });
   it('is partial for want of input, and --require-complete makes that exit 2', async () => {
     const system = systemOf([
@@ -234,7 +312,9 @@ describe('asking less', () => {
     expect(document).toMatchObject({ result: 'healthy', partial: true });
     expect(exitCodeOf(document)).toBe(0);
     expect(exitCodeOf(await report(system, ['--require-complete']))).toBe(2);
-    const optionalOnly = systemOf([hop('c', 3, async () => pass, { skip: () => 'no --c', optional: true })]);
+    const optionalOnly = systemOf([
+      hop('c', 3, async () => pass, { skip: () => 'no --c', optional: true }),
+    ]);
     expect((await report(optionalOnly, ['--require-complete'])).partial).toBe(false);
   });
 });
@@ -245,7 +325,9 @@ describe('the document without a run', () => {
       ['usage', 64],
       ['internal', 70],
     ] as const) {
-      const document = preflightReport.parse(JSON.parse(JSON.stringify(errorReport(systemOf([]), code, 'so it is'))));
+      const document = preflightReport.parse(
+        JSON.parse(JSON.stringify(errorReport(systemOf([]), code, 'so it is'))),
+      );
       expect(document.result).toBe('inconclusive');
       expect(exitCodeOf(document)).toBe(exit);
     }

@@ -1,4 +1,5 @@
-// What a profile came to is kept under its own text: the second reading is the same, and another text is read anew.
+// What a profile came to is kept under its own text: the second reading is the same, and another
+// text is read anew.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +36,10 @@ test('the second reading gives what the first gave', async () => {
 
 test('a changed text is read anew, and a wrong one is never kept', async () => {
   await read(elsewhere);
-  expect(await read(elsewhere.replace('api.test', 'other.test'))).toHaveProperty(['request', 'flags', 'api-base'], 'https://other.test');
+  expect(await read(elsewhere.replace('api.test', 'other.test'))).toHaveProperty(
+    ['request', 'flags', 'api-base'],
+    'https://other.test',
+  );
   expect(await read(`${elsewhere}colour: blue\n`)).toHaveProperty('errors');
   expect(await read('version: [1')).toHaveProperty('errors');
   expect(kept()).toHaveLength(2);

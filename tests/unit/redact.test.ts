@@ -6,7 +6,11 @@ const key = `-----BEGIN ${'PRIVATE'} KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49A
 test.each([
   ['a known token', 'say tok-1234567890 now', 'tok-1234567890'],
   ['a known token, URL-encoded', `x=${encodeURIComponent('tok/with+sign==')}`, 'tok%2Fwith'],
-  ['a known token in base64', Buffer.from('tok-1234567890').toString('base64'), Buffer.from('tok-1234567890').toString('base64')],
+  [
+    'a known token in base64',
+    Buffer.from('tok-1234567890').toString('base64'),
+    Buffer.from('tok-1234567890').toString('base64'),
+  ],
   ['a bearer header', 'authorization: Bearer abcdefghijkl', 'abcdefghijkl'],
   ['a private key', `before ${key} after`, 'MIGHAgEA'],
   ['a private key in JSON', JSON.stringify({ key }), 'MIGHAgEA'],
@@ -27,19 +31,47 @@ test.each([
   ['a flag', 'mysql --password hunter22222 -h db', 'hunter22222'],
   ['a flag with =', 'tool --api-token=hunter22222', 'hunter22222'],
   ['a flag as a list', '["tool","--password","hunter22222"]', 'hunter22222'],
-  ['a private key in base64', `key: ${Buffer.from(key).toString('base64')}`, Buffer.from(key).toString('base64').slice(20, 60)],
+  [
+    'a private key in base64',
+    `key: ${Buffer.from(key).toString('base64')}`,
+    Buffer.from(key).toString('base64').slice(20, 60),
+  ],
   [
     'a private key in base64, wrapped',
     Buffer.from(key).toString('base64').replace(/.{40}/g, '$&\n'),
     Buffer.from(key).toString('base64').slice(40, 80),
   ],
-  ['a private key cut in a log of JSON lines', `{"m":"-----BEGIN ${'PRIVATE'} KEY-----\\nMIGHAgEAMBMG"}`, 'MIGHAgEAMBMG'],
-  ['the tail of a database password with @', 'postgres://gpuaas:s3cret@tail-of-it@db:5432/x', 'tail-of-it'],
-  ['the tail of a database password with /', 'postgres://gpuaas:s3cret/tail-of-it@db:5432/x', 'tail-of-it'],
+  [
+    'a private key cut in a log of JSON lines',
+    `{"m":"-----BEGIN ${'PRIVATE'} KEY-----\\nMIGHAgEAMBMG"}`,
+    'MIGHAgEAMBMG',
+  ],
+  [
+    'the tail of a database password with @',
+    'postgres://gpuaas:s3cret@tail-of-it@db:5432/x',
+    'tail-of-it',
+  ],
+  [
+    'the tail of a database password with /',
+    'postgres://gpuaas:s3cret/tail-of-it@db:5432/x',
+    'tail-of-it',
+  ],
   ['the tail of a JSON password with a comma', '{"password":"hunter2,tail-of-it"}', 'tail-of-it'],
-  ['the tail of a JSON password with a quote', JSON.stringify({ password: 'hunter2"tail-of-it' }), 'tail-of-it'],
-  ['a known token behind a user name in base64', Buffer.from('user:tok-1234567890').toString('base64'), 'b2stMTIzNDU2Nzg5'],
-  ['a JSON field inside JSON', JSON.stringify(JSON.stringify({ stream_token: 'st-abcdef123' })), 'st-abcdef123'],
+  [
+    'the tail of a JSON password with a quote',
+    JSON.stringify({ password: 'hunter2"tail-of-it' }),
+    'tail-of-it',
+  ],
+  [
+    'a known token behind a user name in base64',
+    Buffer.from('user:tok-1234567890').toString('base64'),
+    'b2stMTIzNDU2Nzg5',
+  ],
+  [
+    'a JSON field inside JSON',
+    JSON.stringify(JSON.stringify({ stream_token: 'st-abcdef123' })),
+    'st-abcdef123',
+  ],
 ])('%s', (_name, text, secret) => {
   const redact = createRedactor(['tok-1234567890', 'tok/with+sign==']);
   const clean = redact(text);
@@ -69,7 +101,11 @@ test('redacting JSON leaves JSON', () => {
     b: [`Bearer ${'x'.repeat(20)}`, key, key.slice(0, 60), Buffer.from(key).toString('base64')],
     password: null,
     token: 'a "quoted", one',
-    nested: JSON.stringify({ secret: 'in "two" layers', url: 'postgres://u:p@ss@h/d', argv: ['--password', 'hunter22'] }),
+    nested: JSON.stringify({
+      secret: 'in "two" layers',
+      url: 'postgres://u:p@ss@h/d',
+      argv: ['--password', 'hunter22'],
+    }),
     digits: { password: 12345678 },
   };
   const clean = redact(JSON.stringify(value));

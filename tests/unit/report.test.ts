@@ -13,7 +13,11 @@ import { readFolder } from '../../reports/records.ts';
 import { counts, rowOfFolder, summaryEvent, table } from '../../reports/summary.ts';
 import { stale } from '../../tools/schemas.ts';
 
-const row = (scenario: string, verdict: 'pass' | 'fail' | 'inconclusive' | 'dirty' | 'aborted', why = '') => ({
+const row = (
+  scenario: string,
+  verdict: 'pass' | 'fail' | 'inconclusive' | 'dirty' | 'aborted',
+  why = '',
+) => ({
   scenario,
   verdict,
   hop: null,
@@ -25,7 +29,9 @@ const row = (scenario: string, verdict: 'pass' | 'fail' | 'inconclusive' | 'dirt
 });
 
 test('the closing line counts everything that is not a pass as failed, and names it', () => {
-  expect(counts([row('a', 'pass'), row('b', 'fail'), row('c', 'inconclusive')])).toBe('1 passed, 2 failed (of which 1 inconclusive)');
+  expect(counts([row('a', 'pass'), row('b', 'fail'), row('c', 'inconclusive')])).toBe(
+    '1 passed, 2 failed (of which 1 inconclusive)',
+  );
   expect(counts([row('a', 'pass')])).toBe('1 passed, 0 failed');
   expect(
     table([row('a', 'pass')])
@@ -44,15 +50,24 @@ test('JUnit escapes what XML does not take', () => {
   const xml = junit([row('g/a', 'fail', 'expected <x> & "y"\u0007')]);
   expect(xml).toContain('expected &lt;x&gt; &amp; &quot;y&quot;"');
   expect(xml).toContain('failures="1"');
-  expect(junit([row('g/a', 'pass', 'the console page was not looked at')])).toContain('<system-out>the console page was not looked at');
+  expect(junit([row('g/a', 'pass', 'the console page was not looked at')])).toContain(
+    '<system-out>the console page was not looked at',
+  );
 });
 
 test('a folder of a killed run still appears, with the stage it died in', () => {
   const dir = mkdtempSync(join(tmpdir(), 'hopdrill-'));
   mkdirSync(join(dir, 'evidence'));
   writeFileSync(join(dir, 'plan.json'), JSON.stringify({ scenario: 'a/b' }));
-  writeFileSync(join(dir, 'events.jsonl'), `${JSON.stringify({ event: 'stage', stage: 'observe', status: 'start' })}\n{"event":"sta`);
-  expect(rowOfFolder(readFolder(dir))).toMatchObject({ scenario: 'a/b', verdict: 'aborted', why: 'no verdict; ended in observe (start)' });
+  writeFileSync(
+    join(dir, 'events.jsonl'),
+    `${JSON.stringify({ event: 'stage', stage: 'observe', status: 'start' })}\n{"event":"sta`,
+  );
+  expect(rowOfFolder(readFolder(dir))).toMatchObject({
+    scenario: 'a/b',
+    verdict: 'aborted',
+    why: 'no verdict; ended in observe (start)',
+  });
 });
 
 test('run folders of the same moment do not meet', () => {
@@ -62,7 +77,8 @@ test('run folders of the same moment do not meet', () => {
 });
 
 test('overlapping calls count once', () => {
-  const span = (startMs: number, endMs: number) => ({ kind: 'driver', name: '', startMs, endMs }) as const;
+  const span = (startMs: number, endMs: number) =>
+    ({ kind: 'driver', name: '', startMs, endMs }) as const;
   expect(unionMs([span(0, 10), span(5, 15), span(20, 30), span(-5, 2)], 0, 25)).toBe(20);
 });
 
@@ -76,10 +92,27 @@ test('an action more or less than planned is a difference; a superseded undo is 
 
 test('only role, address and application together are a service of the platform', () => {
   const database = { writers: [{ role: 'api', address: '10.0.0.20', application: 'gpuaas-api' }] };
-  expect(isAllowed({ session_user: 'api', client_addr: '10.0.0.20/32', application_name: 'gpuaas-api' }, database)).toBe(true);
-  expect(isAllowed({ session_user: 'api', client_addr: null, application_name: 'gpuaas-api' }, database)).toBe(false);
-  expect(isAllowed({ session_user: 'api', client_addr: '10.0.0.20/32', application_name: 'psql' }, database)).toBe(false);
-  expect(isAllowed({ session_user: 'postgres', client_addr: '10.0.0.20', application_name: 'gpuaas-api' }, database)).toBe(false);
+  expect(
+    isAllowed(
+      { session_user: 'api', client_addr: '10.0.0.20/32', application_name: 'gpuaas-api' },
+      database,
+    ),
+  ).toBe(true);
+  expect(
+    isAllowed({ session_user: 'api', client_addr: null, application_name: 'gpuaas-api' }, database),
+  ).toBe(false);
+  expect(
+    isAllowed(
+      { session_user: 'api', client_addr: '10.0.0.20/32', application_name: 'psql' },
+      database,
+    ),
+  ).toBe(false);
+  expect(
+    isAllowed(
+      { session_user: 'postgres', client_addr: '10.0.0.20', application_name: 'gpuaas-api' },
+      database,
+    ),
+  ).toBe(false);
 });
 
 test('the same seed gives the same order', () => {

@@ -1,9 +1,16 @@
-// Acceptance 4: what ran is what was planned, in its order; leases, polls and superseded undos apart.
+// Acceptance 4: what ran is what was planned, in its order; leases, polls and superseded undos
+// apart.
 import { describe, expect, test } from 'vitest';
 import type { FaultPlan } from '../../harness/records/fault.ts';
-import { type Done, differences, executedLines, plannedLines } from '../../harness/stages/executed.ts';
+import {
+  type Done,
+  differences,
+  executedLines,
+  plannedLines,
+} from '../../harness/stages/executed.ts';
 
-const act = (name: string) => ({ kind: 'docker', verb: 'stop', container: name }) as unknown as Done['action'];
+const act = (name: string) =>
+  ({ kind: 'docker', verb: 'stop', container: name }) as unknown as Done['action'];
 const fault = (name: string) =>
   ({
     snapshot: [{ name: 's', do: act(`${name}-look`) }],
@@ -11,15 +18,30 @@ const fault = (name: string) =>
     undo: [act(`${name}-back`), act(`${name}-check`)],
   }) as unknown as FaultPlan;
 const faults = [fault('a'), fault('b')];
-const ran = (step: number, phase: string, name: string): Done => ({ step, phase, action: act(name) });
-const snapshots = [ran(0, 'snapshot', 'a-look'), ran(0, 'digest', 'd'), ran(1, 'snapshot', 'b-look')];
-const injects = [ran(0, 'inject', 'a-break'), ran(1, 'inject', 'b-break'), ran(0, 'active', 'poll')];
+const ran = (step: number, phase: string, name: string): Done => ({
+  step,
+  phase,
+  action: act(name),
+});
+const snapshots = [
+  ran(0, 'snapshot', 'a-look'),
+  ran(0, 'digest', 'd'),
+  ran(1, 'snapshot', 'b-look'),
+];
+const injects = [
+  ran(0, 'inject', 'a-break'),
+  ran(1, 'inject', 'b-break'),
+  ran(0, 'active', 'poll'),
+];
 const undoA = [ran(0, 'undo', 'a-back'), ran(0, 'undo', 'a-check')];
 const undoB = [ran(1, 'undo', 'b-back'), ran(1, 'undo', 'b-check')];
 const broken = [...snapshots, ...injects];
 const planned = plannedLines(faults, ['node.repair']);
-const compare = (done: readonly Done[], repairs = { names: ['node.repair'], after: broken.length }, superseded: number[] = []) =>
-  differences(planned, executedLines(done, repairs), superseded);
+const compare = (
+  done: readonly Done[],
+  repairs = { names: ['node.repair'], after: broken.length },
+  superseded: number[] = [],
+) => differences(planned, executedLines(done, repairs), superseded);
 
 describe('executed against planned', () => {
   test('the same, in order, with polls in between', () => {
@@ -28,13 +50,20 @@ describe('executed against planned', () => {
   test.each<[string, Done[]]>([
     ['undone from first to last', [...broken, ...undoA, ...undoB]],
     ['the actions of one undo turned round', [...broken, ...undoB.toReversed(), ...undoA]],
-    ['the faults injected the other way round', [...snapshots, ...injects.toReversed(), ...undoB, ...undoA]],
+    [
+      'the faults injected the other way round',
+      [...snapshots, ...injects.toReversed(), ...undoB, ...undoA],
+    ],
   ])('%s is another order', (_, done) => {
-    expect(compare(done)).toEqual([expect.stringMatching(/^in another order: action \d+ planned .*, executed /)]);
+    expect(compare(done)).toEqual([
+      expect.stringMatching(/^in another order: action \d+ planned .*, executed /),
+    ]);
   });
   test('a repair after the undo is another order', () => {
     const all = [...broken, ...undoB, ...undoA];
-    expect(compare(all, { names: ['node.repair'], after: all.length })).toEqual([expect.stringContaining('planned repair node.repair')]);
+    expect(compare(all, { names: ['node.repair'], after: all.length })).toEqual([
+      expect.stringContaining('planned repair node.repair'),
+    ]);
   });
   test('what is missing and what is too much is named', () => {
     expect(compare([...broken, ...undoB], { names: [], after: 0 })).toEqual([

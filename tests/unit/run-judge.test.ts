@@ -4,10 +4,20 @@ import type { Scenario, ScenarioFile } from '../../harness/records/scenario.ts';
 import { judge } from '../../harness/stages/judge.ts';
 import { conclude, type Findings } from '../../harness/stages/report.ts';
 
-const expected: ScenarioFile['expect'] = { hop: 'h', signal: 's', cause: 'c', within: 'default', never: [] };
+const expected: ScenarioFile['expect'] = {
+  hop: 'h',
+  signal: 's',
+  cause: 'c',
+  within: 'default',
+  never: [],
+};
 const scenario = (expect: Partial<ScenarioFile['expect']> = {}): Scenario => ({
   file: 'a.yaml',
-  positions: { 'expect.hop': { line: 3, column: 8 }, 'expect.signal': { line: 4, column: 11 }, 'expect.also': { line: 9, column: 1 } },
+  positions: {
+    'expect.hop': { line: 3, column: 8 },
+    'expect.signal': { line: 4, column: 11 },
+    'expect.also': { line: 9, column: 1 },
+  },
   record: {
     scenario: 'a',
     title: 't',
@@ -46,8 +56,12 @@ const observation = (over: Partial<Observation> = {}): Observation => ({
   ...over,
 });
 const active: Check[] = [{ name: 'f', ok: true, detail: '' }];
-const judged = (sc: Scenario, over: Partial<Observation> = {}, effect: readonly Check[] = active, invariants: readonly Check[] = []) =>
-  judge({ scenario: sc, effect, observation: observation(over), invariants });
+const judged = (
+  sc: Scenario,
+  over: Partial<Observation> = {},
+  effect: readonly Check[] = active,
+  invariants: readonly Check[] = [],
+) => judge({ scenario: sc, effect, observation: observation(over), invariants });
 
 describe('judge', () => {
   test('all as expected passes', () => {
@@ -66,17 +80,23 @@ describe('judge', () => {
   });
   test('a further root is over-attribution unless it is expected', () => {
     const two = seen({ also_failing: ['x'] });
-    expect(judged(scenario(), { judged: two }).reasons).toMatchObject([{ field: 'also_failing', observed: 'x' }]);
+    expect(judged(scenario(), { judged: two }).reasons).toMatchObject([
+      { field: 'also_failing', observed: 'x' },
+    ]);
     expect(judged(scenario({ also: ['x'] }), { judged: two }).verdict).toBe('pass');
   });
   test('no effect is inconclusive, whatever was seen', () => {
-    expect(judged(scenario({ hop: 'other' }), {}, [{ name: 'f', ok: false, detail: 'not there' }])).toMatchObject({
+    expect(
+      judged(scenario({ hop: 'other' }), {}, [{ name: 'f', ok: false, detail: 'not there' }]),
+    ).toMatchObject({
       verdict: 'inconclusive',
       reasons: [{ field: 'effect of f' }],
     });
   });
   test('a probe of the effect that broke is inconclusive too', () => {
-    expect(judged(scenario(), {}, [{ name: 'f', ok: null, detail: 'timeout' }]).verdict).toBe('inconclusive');
+    expect(judged(scenario(), {}, [{ name: 'f', ok: null, detail: 'timeout' }]).verdict).toBe(
+      'inconclusive',
+    );
   });
   test('a fault that was gone early is inconclusive', () => {
     expect(judged(scenario(), { still_active: false }).verdict).toBe('inconclusive');
@@ -89,7 +109,10 @@ describe('judge', () => {
   });
   test('the right hop after the budget is a failure', () => {
     expect(judged(scenario(), { detected_after_ms: 30_000 }).verdict).toBe('pass');
-    expect(judged(scenario(), { detected_after_ms: 30_001 })).toMatchObject({ verdict: 'fail', reasons: [{ field: 'within' }] });
+    expect(judged(scenario(), { detected_after_ms: 30_001 })).toMatchObject({
+      verdict: 'fail',
+      reasons: [{ field: 'within' }],
+    });
   });
   test('with a forged effect a healthy preflight fails', () => {
     const healthy = seen({ result: 'healthy', hop: null, signal: null, cause: null });
@@ -109,19 +132,33 @@ describe('judge', () => {
     const { signal: _s, cause: _c, ...rest } = expected;
     const sc = {
       ...scenario(),
-      record: { ...scenario().record, expect: { ...rest, hop: 'none', result: 'healthy', history: ['recovering'] } },
+      record: {
+        ...scenario().record,
+        expect: { ...rest, hop: 'none', result: 'healthy', history: ['recovering'] },
+      },
     } as Scenario;
     const healthy = seen({ result: 'healthy', hop: null, signal: null, cause: null });
-    expect(judged(sc, { judged: null, preflights: [healthy], history: ['recovering'], still_active: false }).verdict).toBe('pass');
-    expect(judged(sc, { judged: null, preflights: [healthy] }).reasons).toMatchObject([{ field: 'history' }]);
-    expect(judged(sc, { preflights: [seen(), healthy], history: ['recovering'] }).reasons).toMatchObject([
-      { field: 'hop', expected: 'none' },
+    expect(
+      judged(sc, {
+        judged: null,
+        preflights: [healthy],
+        history: ['recovering'],
+        still_active: false,
+      }).verdict,
+    ).toBe('pass');
+    expect(judged(sc, { judged: null, preflights: [healthy] }).reasons).toMatchObject([
+      { field: 'history' },
     ]);
+    expect(
+      judged(sc, { preflights: [seen(), healthy], history: ['recovering'] }).reasons,
+    ).toMatchObject([{ field: 'hop', expected: 'none' }]);
   });
   test('a broken must-not fails', () => {
-    expect(judged(scenario({ never: ['n'] }), {}, active, [{ name: 'n', ok: false, detail: 'marked failed' }]).reasons).toMatchObject([
-      { field: 'never', observed: 'marked failed' },
-    ]);
+    expect(
+      judged(scenario({ never: ['n'] }), {}, active, [
+        { name: 'n', ok: false, detail: 'marked failed' },
+      ]).reasons,
+    ).toMatchObject([{ field: 'never', observed: 'marked failed' }]);
   });
   test('a must-not that nobody could read is not one that held', () => {
     const unread = [{ name: 'n', ok: null, detail: 'timeout' }];
@@ -130,19 +167,33 @@ describe('judge', () => {
       reasons: [{ field: 'never', expected: 'n to be read', observed: 'timeout' }],
     });
     const wrong = judged(scenario({ never: ['n'], hop: 'other' }), {}, active, unread);
-    expect(wrong).toMatchObject({ verdict: 'fail', reasons: [{ field: 'hop' }, { field: 'never' }] });
+    expect(wrong).toMatchObject({
+      verdict: 'fail',
+      reasons: [{ field: 'hop' }, { field: 'never' }],
+    });
   });
 });
 
 describe('what the user sees', () => {
-  const words = { code: 'gone', message: 'The gateway is gone.', next: 'Try again.', correlation_id: 'page-1' };
+  const words = {
+    code: 'gone',
+    message: 'The gateway is gone.',
+    next: 'Try again.',
+    correlation_id: 'page-1',
+  };
   const page = { state: 'error', ...words, found_in: ['log of api'] };
   const user: UserSeen = {
-    ...{ state: 'normal', access: 'error', message: 'gone: The gateway is gone.', correlation_id: 'c' },
+    ...{
+      state: 'normal',
+      access: 'error',
+      message: 'gone: The gateway is gone.',
+      correlation_id: 'c',
+    },
     ...{ found_in: ['audit'], after_ms: 900, page, page_unseen: null },
   };
   const sc = scenario({ user: { state: 'normal', access: 'error', page: { shows: 'gone' } } });
-  const fields = (over: Partial<UserSeen>) => judged(sc, { user: { ...user, ...over } }).reasons.map((one) => one.field);
+  const fields = (over: Partial<UserSeen>) =>
+    judged(sc, { user: { ...user, ...over } }).reasons.map((one) => one.field);
 
   test('an error in words, with an id that is known, on a page that shows the same', () => {
     expect(judged(sc, { user })).toEqual({ verdict: 'pass', reasons: [] });
@@ -155,7 +206,11 @@ describe('what the user sees', () => {
     ['blank words', { message: ' ' }, 'user.message'],
     ['an id that nobody knows', { found_in: [] }, 'user.correlation_id'],
     ['an answer after the budget', { after_ms: 30_001 }, 'user.within'],
-    ['a code that only contains the wanted one', { page: { ...page, code: 'gone_elsewhere' } }, 'user.page'],
+    [
+      'a code that only contains the wanted one',
+      { page: { ...page, code: 'gone_elsewhere' } },
+      'user.page',
+    ],
     ['a page that is no error', { page: { ...page, state: 'connecting' } }, 'user.page'],
     ['a page without words', { page: { ...page, message: '' } }, 'user.page'],
     ['a page without a next step', { page: { ...page, next: '' } }, 'user.page'],
@@ -166,17 +221,31 @@ describe('what the user sees', () => {
     expect(fields(over)).toEqual([field]);
   });
   test('without a page nobody puts a bare refusal into words, and that is no reason of its own', () => {
-    expect(fields({ access: 'refused', message: null, correlation_id: null, found_in: [], page: null })).toEqual([]);
+    expect(
+      fields({ access: 'refused', message: null, correlation_id: null, found_in: [], page: null }),
+    ).toEqual([]);
     expect(fields({ access: 'silent', message: null, page: null })).toEqual(['user.access']);
   });
   test('a page that was not looked at is inconclusive, unless the profile declares it', () => {
-    const unseen = (declared: boolean) => ({ ...user, page: null, page_unseen: { why: 'the profile names no browser', declared } });
-    const reasons = [{ field: 'user.page', observed: 'the console page was not looked at: the profile names no browser' }];
+    const unseen = (declared: boolean) => ({
+      ...user,
+      page: null,
+      page_unseen: { why: 'the profile names no browser', declared },
+    });
+    const reasons = [
+      {
+        field: 'user.page',
+        observed: 'the console page was not looked at: the profile names no browser',
+      },
+    ];
     expect(judged(sc, { user: unseen(false) })).toMatchObject({ verdict: 'inconclusive', reasons });
     expect(judged(sc, { user: unseen(true) })).toEqual({ verdict: 'pass', reasons: [] });
     // It does not hide what is wrong.
     const wrong = judged(sc, { user: { ...unseen(false), state: 'temporary' } });
-    expect(wrong).toMatchObject({ verdict: 'fail', reasons: [{ field: 'user.state' }, { field: 'user.page' }] });
+    expect(wrong).toMatchObject({
+      verdict: 'fail',
+      reasons: [{ field: 'user.state' }, { field: 'user.page' }],
+    });
   });
 });
 
@@ -207,18 +276,35 @@ describe('conclude', () => {
     expect(end.leftovers.join()).toContain('hopdrill undo');
   });
   test('an edited database fails', () => {
-    expect(conclude({ ...findings, audit: { watched: true, edits: ['postgres from local: UPDATE nodes'], problem: null } })).toMatchObject({
+    expect(
+      conclude({
+        ...findings,
+        audit: { watched: true, edits: ['postgres from local: UPDATE nodes'], problem: null },
+      }),
+    ).toMatchObject({
       verdict: 'fail',
       exitCode: 1,
     });
   });
   test('an unwatched database is inconclusive unless declared', () => {
-    expect(conclude({ ...findings, audit: null, auditMode: 'unwatched' })).toMatchObject({ verdict: 'inconclusive', exitCode: 2 });
-    expect(conclude({ ...findings, audit: null, auditMode: 'declared_unwatched' }).verdict).toBe('pass');
+    expect(conclude({ ...findings, audit: null, auditMode: 'unwatched' })).toMatchObject({
+      verdict: 'inconclusive',
+      exitCode: 2,
+    });
+    expect(conclude({ ...findings, audit: null, auditMode: 'declared_unwatched' }).verdict).toBe(
+      'pass',
+    );
   });
   test('not recovered fails with the proof that is missing', () => {
-    const end = conclude({ ...findings, recovered: false, proofs: [{ name: 'preflight-green', ok: false, detail: 'h / s' }] });
-    expect(end).toMatchObject({ verdict: 'fail', reasons: [{ field: 'recover', expected: 'preflight-green', observed: 'h / s' }] });
+    const end = conclude({
+      ...findings,
+      recovered: false,
+      proofs: [{ name: 'preflight-green', ok: false, detail: 'h / s' }],
+    });
+    expect(end).toMatchObject({
+      verdict: 'fail',
+      reasons: [{ field: 'recover', expected: 'preflight-green', observed: 'h / s' }],
+    });
   });
   test.each([
     ['SIGINT', 130],

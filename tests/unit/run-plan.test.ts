@@ -8,7 +8,9 @@ import { planRun } from '../../harness/stages/open.ts';
 import { loadSystem } from '../../harness/systems/index.ts';
 
 /** The one that the documentation offers for a platform that hopdrill did not start. */
-const profile = readProfile(new URL('../../docs/your-own-platform/profile.yaml', import.meta.url).pathname);
+const profile = readProfile(
+  new URL('../../docs/your-own-platform/profile.yaml', import.meta.url).pathname,
+);
 
 async function one(pattern: string): Promise<Scenario> {
   const [scenario] = await select({ patterns: [pattern] });
@@ -26,16 +28,32 @@ test('parts and links are not broken without a watchdog, unless that is asked fo
   expect(more).toEqual([]);
   expect(refusal).toMatch(/no watchdog.*part:edge.*"watchdog: here".*--no-deadman/);
   expect((await planned(route, bare, false)).refusals).toEqual([]);
-  expect((await planned(await one('node-agent/service-stopped'), bare)).refusals, 'a node has its dead-man').toEqual([]);
+  expect(
+    (await planned(await one('node-agent/service-stopped'), bare)).refusals,
+    'a node has its dead-man',
+  ).toEqual([]);
 });
 
 test('a hop that is asked on purpose only is asked when the scenario expects it, and refused where it cannot be', async () => {
   const plain = await one('terminal/redis-unavailable');
-  const stuck: Scenario = { ...plain, record: { ...plain.record, expect: { ...plain.record.expect, hop: 'browser_terminal_page' } } };
+  const stuck: Scenario = {
+    ...plain,
+    record: { ...plain.record, expect: { ...plain.record.expect, hop: 'browser_terminal_page' } },
+  };
   const open = { ...profile.public!, consoleBase: 'https://console.test' };
-  const seen = { ...profile, public: open, browser: { cdpUrl: 'http://127.0.0.1:9222' }, parts: { redis: { container: 'r' } } };
+  const seen = {
+    ...profile,
+    public: open,
+    browser: { cdpUrl: 'http://127.0.0.1:9222' },
+    parts: { redis: { container: 'r' } },
+  };
   const argv = (await planned(stuck, seen)).preflight_argv;
-  expect(argv.slice(-4)).toEqual(['--browser', 'http://127.0.0.1:9222', '--console-base', 'https://console.test']);
+  expect(argv.slice(-4)).toEqual([
+    '--browser',
+    'http://127.0.0.1:9222',
+    '--console-base',
+    'https://console.test',
+  ]);
   expect((await planned(plain, seen)).preflight_argv).toEqual(argv.slice(0, -4));
   const { browser: _, ...blind } = seen;
   expect((await planned(stuck, blind)).refusals).toEqual([
@@ -46,5 +64,7 @@ test('a hop that is asked on purpose only is asked when the scenario expects it,
 test('a part that the profile does not name is refused, whoever would put it back', async () => {
   const stop = await one('terminal/public-route-missing');
   for (const deadman of [true, false])
-    expect((await planned(stop, { ...profile, parts: {} }, deadman)).refusals.join()).toContain('the profile has no part edge');
+    expect((await planned(stop, { ...profile, parts: {} }, deadman)).refusals.join()).toContain(
+      'the profile has no part edge',
+    );
 });

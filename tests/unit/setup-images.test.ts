@@ -3,7 +3,13 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { imageNames, imageSpecs, imageTags, treeDigest, withParents } from '../../harness/stack/images/catalogue.ts';
+import {
+  imageNames,
+  imageSpecs,
+  imageTags,
+  treeDigest,
+  withParents,
+} from '../../harness/stack/images/catalogue.ts';
 import { closure, type LockFile, runtimeFingerprint } from '../../harness/stack/images/closure.ts';
 import { staleTags } from '../../harness/stack/images/docker.ts';
 
@@ -22,7 +28,10 @@ const packages = (extra: LockFile['packages'] = {}): LockFile => ({
     'node_modules/debug': { version: '2.0.0', dependencies: { ms: '1' } },
     'node_modules/ioredis/node_modules/debug': { version: '1.0.0', dependencies: { ms: '1' } },
     'node_modules/ms': { version: '1.0.0' },
-    'node_modules/pty': { version: '1.0.0', optionalDependencies: { 'pty-x64': '1', 'pty-mac': '1', absent: '1' } },
+    'node_modules/pty': {
+      version: '1.0.0',
+      optionalDependencies: { 'pty-x64': '1', 'pty-mac': '1', absent: '1' },
+    },
     'node_modules/pty-x64': { version: '1.0.0', os: ['linux'], cpu: ['x64'] },
     'node_modules/pty-mac': { version: '1.0.0', os: ['darwin'] },
     ...extra,
@@ -30,8 +39,17 @@ const packages = (extra: LockFile['packages'] = {}): LockFile => ({
 });
 
 const runtime = () => {
-  const names = ['postgres', '@peculiar/x509', 'reflect-metadata', '@lydell/node-pty', '@xterm/xterm', '@xterm/addon-fit'];
-  return packages(Object.fromEntries(names.map((name) => [`node_modules/${name}`, { version: '1.0.0' }])));
+  const names = [
+    'postgres',
+    '@peculiar/x509',
+    'reflect-metadata',
+    '@lydell/node-pty',
+    '@xterm/xterm',
+    '@xterm/addon-fit',
+  ];
+  return packages(
+    Object.fromEntries(names.map((name) => [`node_modules/${name}`, { version: '1.0.0' }])),
+  );
 };
 
 beforeEach(() => {
@@ -83,8 +101,12 @@ describe('image tags', () => {
   });
 
   test('a lost executable bit counts, the time of a file does not', () => {
-    expect(changedBy(() => put('fixtures/images/browser/start.sh', 'exec chromium', 0o644))).toEqual(['gpuaas-browser']);
-    expect(changedBy(() => put('fixtures/images/browser/start.sh', 'exec chromium', 0o644))).toEqual([]);
+    expect(
+      changedBy(() => put('fixtures/images/browser/start.sh', 'exec chromium', 0o644)),
+    ).toEqual(['gpuaas-browser']);
+    expect(
+      changedBy(() => put('fixtures/images/browser/start.sh', 'exec chromium', 0o644)),
+    ).toEqual([]);
   });
 
   test('content that moves from one file to the next is a change', () => {
@@ -107,7 +129,13 @@ describe('image tags', () => {
   });
 
   test('pruning names old digests of this image only, never the plain name', () => {
-    const present = ['gpuaas-node:1', 'gpuaas-node:2', 'gpuaas-node:latest', 'gpuaas-nodes:1', 'gpuaas-base:1'];
+    const present = [
+      'gpuaas-node:1',
+      'gpuaas-node:2',
+      'gpuaas-node:latest',
+      'gpuaas-nodes:1',
+      'gpuaas-base:1',
+    ];
     expect(staleTags(present, 'gpuaas-node', 'gpuaas-node:2')).toEqual(['gpuaas-node:1']);
   });
 });
@@ -122,12 +150,17 @@ describe('package closure', () => {
   });
 
   test('takes optional packages for Linux and this processor only', () => {
-    expect(closure(packages(), ['pty'], 'x64')).toEqual(['node_modules/pty', 'node_modules/pty-x64']);
+    expect(closure(packages(), ['pty'], 'x64')).toEqual([
+      'node_modules/pty',
+      'node_modules/pty-x64',
+    ]);
     expect(closure(packages(), ['pty'], 'arm64')).toEqual(['node_modules/pty']);
   });
 
   test('ends for packages that need each other', () => {
-    const circle = packages({ 'node_modules/ms': { version: '1.0.0', dependencies: { debug: '1' } } });
+    const circle = packages({
+      'node_modules/ms': { version: '1.0.0', dependencies: { debug: '1' } },
+    });
     expect(closure(circle, ['debug'], 'x64')).toEqual(['node_modules/debug', 'node_modules/ms']);
   });
 

@@ -1,9 +1,15 @@
-// The pure parts of the bootstrap: mirrors, stamps, pid files, words on the command line, doctor's output.
+// The pure parts of the bootstrap: mirrors, stamps, pid files, words on the command line, doctor's
+// output.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { debianMirror, readAptSources, securityMirror, sourceEntry } from '../../harness/stack/bootstrap/apt.mjs';
+import {
+  debianMirror,
+  readAptSources,
+  securityMirror,
+  sourceEntry,
+} from '../../harness/stack/bootstrap/apt.mjs';
 import { renderText, rowOf } from '../../harness/stack/bootstrap/doctor.mjs';
 import { engineCure, removeStalePidFile } from '../../harness/stack/bootstrap/engine.mjs';
 import { run, SetupError, which } from '../../harness/stack/bootstrap/machine.mjs';
@@ -21,10 +27,19 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 describe('the mirror that this machine uses', () => {
   test.each([
     ['one-line form', 'deb http://mirror.test/debian bookworm main'],
-    ['one-line form with options', 'deb [arch=amd64 signed-by=/k.gpg] http://mirror.test/debian/ bookworm main'],
+    [
+      'one-line form with options',
+      'deb [arch=amd64 signed-by=/k.gpg] http://mirror.test/debian/ bookworm main',
+    ],
     ['deb822 form', 'Types: deb\nURIs: http://mirror.test/debian\nSuites: bookworm\n'],
-    ['after a vendor', 'deb https://vendor.test/apt stable main\ndeb http://mirror.test/debian bookworm main'],
-    ['after the security archive', 'URIs: http://mirror.test/debian-security\nURIs: http://mirror.test/debian'],
+    [
+      'after a vendor',
+      'deb https://vendor.test/apt stable main\ndeb http://mirror.test/debian bookworm main',
+    ],
+    [
+      'after the security archive',
+      'URIs: http://mirror.test/debian-security\nURIs: http://mirror.test/debian',
+    ],
   ])('%s', (_form, text) => {
     expect(debianMirror([text])).toBe('http://mirror.test/debian');
   });
@@ -90,9 +105,13 @@ describe('the pid file of an engine', () => {
 });
 
 test('a refusal for lack of rights is cured by rights, any other by a start', () => {
-  expect(engineCure('permission denied while trying to connect', 'start it', '')).toContain('usermod -aG docker');
+  expect(engineCure('permission denied while trying to connect', 'start it', '')).toContain(
+    'usermod -aG docker',
+  );
   expect(engineCure('Cannot connect to the Docker daemon', 'start it', '')).toBe('start it');
-  expect(engineCure('Cannot connect to the Docker daemon', 'start it', 'tcp://far:2375')).toContain('tcp://far:2375, or unset');
+  expect(engineCure('Cannot connect to the Docker daemon', 'start it', 'tcp://far:2375')).toContain(
+    'tcp://far:2375, or unset',
+  );
 });
 
 describe('words on the command line', () => {
@@ -111,7 +130,8 @@ describe('words on the command line', () => {
 
   test('every purpose names steps that exist, and checks need no engine', () => {
     const names = steps.map((step) => step.name);
-    for (const needed of Object.values(purposes)) expect(names).toEqual(expect.arrayContaining(needed));
+    for (const needed of Object.values(purposes))
+      expect(names).toEqual(expect.arrayContaining(needed));
     expect(purposes.check).not.toContain('docker engine');
     expect(purposes.test).toContain('docker engine');
   });
@@ -130,7 +150,11 @@ describe('small things', () => {
 
   test('a command that does not exist, one that fails and one that hangs are told apart', async () => {
     expect(await run('no-such-command', [])).toMatchObject({ code: 127, timedOut: false });
-    expect(await run('sh', ['-c', 'echo out; echo err >&2; exit 3'])).toMatchObject({ code: 3, stdout: 'out\n', stderr: 'err\n' });
+    expect(await run('sh', ['-c', 'echo out; echo err >&2; exit 3'])).toMatchObject({
+      code: 3,
+      stdout: 'out\n',
+      stderr: 'err\n',
+    });
     expect(await run('sleep', ['20'], { deadlineMs: 100 })).toMatchObject({ timedOut: true });
   });
 
@@ -143,8 +167,15 @@ describe('small things', () => {
   });
 
   test('an error says what is missing, why it is needed and what cures it', () => {
-    const error = new SetupError({ missing: 'a thing', why: 'a reason', command: 'a command', detail: 'last line' });
-    expect(error.message).toBe('missing: a thing\nlast line\nneeded:  a reason\ncure:    a command');
+    const error = new SetupError({
+      missing: 'a thing',
+      why: 'a reason',
+      command: 'a command',
+      detail: 'last line',
+    });
+    expect(error.message).toBe(
+      'missing: a thing\nlast line\nneeded:  a reason\ncure:    a command',
+    );
     expect(error.exitCode).toBe(69);
   });
 });
@@ -159,9 +190,17 @@ describe('doctor', () => {
   };
 
   test('found, missing and not needed are different rows', () => {
-    expect(rowOf(step, { ok: true, version: '20.10', where: 'here' }, 'test')).toMatchObject({ status: 'found', version: '20.10' });
-    expect(rowOf(step, { ok: false, missing: 'an engine' }, 'test')).toMatchObject({ status: 'missing', how: 'start it' });
-    expect(rowOf(step, { ok: false, missing: 'an engine' }, 'check')).toMatchObject({ status: 'not-needed' });
+    expect(rowOf(step, { ok: true, version: '20.10', where: 'here' }, 'test')).toMatchObject({
+      status: 'found',
+      version: '20.10',
+    });
+    expect(rowOf(step, { ok: false, missing: 'an engine' }, 'test')).toMatchObject({
+      status: 'missing',
+      how: 'start it',
+    });
+    expect(rowOf(step, { ok: false, missing: 'an engine' }, 'check')).toMatchObject({
+      status: 'not-needed',
+    });
   });
 
   test('the text aligns names, and says for each missing part why and how to get it', () => {
@@ -185,7 +224,9 @@ describe('doctor', () => {
   });
 
   test('with nothing missing it says so', () => {
-    const text = renderText([{ name: 'packages', status: 'found', version: '1', where: 'here', why: 'x' }]);
+    const text = renderText([
+      { name: 'packages', status: 'found', version: '1', where: 'here', why: 'x' },
+    ]);
     expect(text).toContain('Everything needed is there.');
     expect(text).not.toContain('missing');
   });

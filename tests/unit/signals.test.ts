@@ -1,4 +1,5 @@
-// The table of signals against the seeds' names, and the reading of what a node says against recorded lines.
+// The table of signals against the seeds' names, and the reading of what a node says against
+// recorded lines.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { causes, resources } from '../../harness/systems/gpuaas/causes.ts';
@@ -61,15 +62,21 @@ describe('signals', () => {
   });
 
   it('give owners in the words of the catalogue', () => {
-    const catalogue = JSON.parse(readFileSync(new URL('../../scenarios/catalogue.json', import.meta.url), 'utf8')) as {
+    const catalogue = JSON.parse(
+      readFileSync(new URL('../../scenarios/catalogue.json', import.meta.url), 'utf8'),
+    ) as {
       domain: string;
       owner: string | null;
       expected_signal: string[] | null;
     }[];
     for (const { domain, owner, expected_signal: expected } of catalogue) {
-      if (!owner || expected?.length !== 1 || !['node-agent', 'terminal'].includes(domain)) continue;
+      if (!owner || expected?.length !== 1 || !['node-agent', 'terminal'].includes(domain))
+        continue;
       const own = signals[expected[0] ?? '']?.owner ?? '';
-      expect(owner.startsWith(own) || own.startsWith(owner), `${expected[0]}: ${own} / ${owner}`).toBe(true);
+      expect(
+        owner.startsWith(own) || own.startsWith(owner),
+        `${expected[0]}: ${own} / ${owner}`,
+      ).toBe(true);
     }
   });
 
@@ -97,7 +104,8 @@ const visitOf = (lines: string, clockOffsetMs = 0): Visit => ({
   readRecord: async () => null,
   sections: parseFacts(lines.replaceAll('|', '\t')),
 });
-const dialOf = (lines: string, clockOffsetMs = 0) => readDial(visitOf(lines, clockOffsetMs), 'api', 'link:node-api');
+const dialOf = (lines: string, clockOffsetMs = 0) =>
+  readDial(visitOf(lines, clockOffsetMs), 'api', 'link:node-api');
 
 describe('what a dial means', () => {
   const at = 'api|url|https://a:443\napi|endpoint|a:443\napi|start|0\n';
@@ -110,7 +118,13 @@ describe('what a dial means', () => {
       'dns_nxdomain',
       'resolver',
     ],
-    ['a name without an address', `${at}api|phase|dns\napi|code|EAI_NODATA`, 'unreachable', 'dns_nodata', 'resolver'],
+    [
+      'a name without an address',
+      `${at}api|phase|dns\napi|code|EAI_NODATA`,
+      'unreachable',
+      'dns_nodata',
+      'resolver',
+    ],
     [
       'a resolver that cannot',
       `${at}api|phase|dns\napi|code|EAI_AGAIN\napi|resolver|10.0.0.53 RCODE2 answers=0`,
@@ -139,8 +153,20 @@ describe('what a dial means', () => {
       'dns_timeout',
       'resolver',
     ],
-    ['a dropped SYN', `${at}api|phase|tcp\napi|code|TIMEOUT`, 'unreachable', 'tcp_timeout', 'link:node-api'],
-    ['a closed port', `${at}api|phase|tcp\napi|code|ECONNREFUSED`, 'unreachable', 'tcp_refused', 'link:node-api'],
+    [
+      'a dropped SYN',
+      `${at}api|phase|tcp\napi|code|TIMEOUT`,
+      'unreachable',
+      'tcp_timeout',
+      'link:node-api',
+    ],
+    [
+      'a closed port',
+      `${at}api|phase|tcp\napi|code|ECONNREFUSED`,
+      'unreachable',
+      'tcp_refused',
+      'link:node-api',
+    ],
     [
       'two addresses, both dead',
       `${at}api|phase|tcp\napi|code|TIMEOUT\napi|code|ECONNREFUSED`,
@@ -148,8 +174,20 @@ describe('what a dial means', () => {
       'tcp_refused',
       'link:node-api',
     ],
-    ['no certificate, and silence', `${tls}api|certificate|0\napi|ended|0\napi|verify_error|`, 'unreachable', 'tls_stall', 'link:node-api'],
-    ['no certificate, and the end', `${tls}api|certificate|0\napi|ended|1\napi|verify_error|`, 'unreachable', 'tls_reset', 'link:node-api'],
+    [
+      'no certificate, and silence',
+      `${tls}api|certificate|0\napi|ended|0\napi|verify_error|`,
+      'unreachable',
+      'tls_stall',
+      'link:node-api',
+    ],
+    [
+      'no certificate, and the end',
+      `${tls}api|certificate|0\napi|ended|1\napi|verify_error|`,
+      'unreachable',
+      'tls_reset',
+      'link:node-api',
+    ],
     [
       'plain HTTP on the port',
       `${tls}api|certificate|0\napi|ended|1\napi|openssl|0A00010B wrong version number`,
@@ -171,7 +209,13 @@ describe('what a dial means', () => {
       'bundle_missing',
       'file:ca-bundle',
     ],
-    ['another name', `${tls}api|certificate|1\napi|ended|1\napi|verify_error|62`, 'tls_failed', 'tls_name_mismatch', 'link:node-api'],
+    [
+      'another name',
+      `${tls}api|certificate|1\napi|ended|1\napi|verify_error|62`,
+      'tls_failed',
+      'tls_name_mismatch',
+      'link:node-api',
+    ],
     [
       'an expired certificate',
       `${tls}api|certificate|1\napi|ended|1\napi|verify_error|10`,
@@ -186,7 +230,13 @@ describe('what a dial means', () => {
       'app_stall',
       'link:node-api',
     ],
-    ['an answer', `${tls}api|certificate|1\napi|ended|0\napi|verify_error|\napi|status|400`, 'answered', null, null],
+    [
+      'an answer',
+      `${tls}api|certificate|1\napi|ended|0\napi|verify_error|\napi|status|400`,
+      'answered',
+      null,
+      null,
+    ],
     [
       'an alert that asks for a certificate',
       `${tls}api|certificate|1\napi|ended|1\napi|verify_error|\napi|alert|116`,
@@ -200,11 +250,15 @@ describe('what a dial means', () => {
   }
 
   it('an expired certificate is the clock when the clock is days ahead', () => {
-    expect(dialOf(`${tls}api|certificate|1\napi|ended|1\napi|verify_error|10`, 8 * 86_400_000)).toMatchObject({
+    expect(
+      dialOf(`${tls}api|certificate|1\napi|ended|1\napi|verify_error|10`, 8 * 86_400_000),
+    ).toMatchObject({
       cause: 'clock_ahead',
       blames: 'clock',
     });
-    expect(dialOf(`${tls}api|certificate|1\napi|ended|1\napi|verify_error|9`, -8 * 86_400_000)).toMatchObject({
+    expect(
+      dialOf(`${tls}api|certificate|1\napi|ended|1\napi|verify_error|9`, -8 * 86_400_000),
+    ).toMatchObject({
       cause: 'clock_behind',
       blames: 'clock',
     });
@@ -212,34 +266,60 @@ describe('what a dial means', () => {
 
   it('the dial with the certificate is its own, and missing when there was none to show', () => {
     const lines = `${tls}api|certificate|1\napi|ended|0\napi|status|400\napi-cert|ended|0\napi-cert|certificate|1\napi-cert|status|200\napi-cert|h:x-gpuaas-product|api`;
-    expect(readCertificateDial(visitOf(lines), 'api', 'link:node-api')).toMatchObject({ status: 200, product: 'api' });
+    expect(readCertificateDial(visitOf(lines), 'api', 'link:node-api')).toMatchObject({
+      status: 200,
+      product: 'api',
+    });
     expect(readCertificateDial(visitOf(tls), 'api', 'link:node-api')).toBeNull();
   });
 });
 
 describe('what the unit says', () => {
   const unit = (active: string, sub: string, more = '') =>
-    unitState(visitOf(`unit|ActiveState|${active}\nunit|SubState|${sub}\nunit|NRestarts|0\nunit|up_s|3\n${more}`), {});
+    unitState(
+      visitOf(
+        `unit|ActiveState|${active}\nunit|SubState|${sub}\nunit|NRestarts|0\nunit|up_s|3\n${more}`,
+      ),
+      {},
+    );
   it('running, stopped, failed', () => {
     expect(unit('active', 'running').kind).toBe('running');
     expect(unit('inactive', 'dead').kind).toBe('stopped');
     expect(unit('failed', 'failed')).toMatchObject({ kind: 'failed', cause: 'unit_failed' });
   });
   it('one crash is no loop, two are', () => {
-    expect(unit('activating', 'auto-restart', 'again|ActiveState|active\nagain|SubState|running\nagain|NRestarts|1').kind).toBe('starting');
     expect(
-      unit('activating', 'auto-restart', 'again|ActiveState|activating\nagain|SubState|auto-restart\nagain|NRestarts|1'),
+      unit(
+        'activating',
+        'auto-restart',
+        'again|ActiveState|active\nagain|SubState|running\nagain|NRestarts|1',
+      ).kind,
+    ).toBe('starting');
+    expect(
+      unit(
+        'activating',
+        'auto-restart',
+        'again|ActiveState|activating\nagain|SubState|auto-restart\nagain|NRestarts|1',
+      ),
     ).toMatchObject({ cause: 'restart_loop' });
   });
   it('a binary that cannot be executed, a key that cannot be read', () => {
-    expect(unit('activating', 'auto-restart', 'unit|ExecMainStatus|203')).toMatchObject({ kind: 'not_executable', cause: 'exec_format' });
-    expect(unit('activating', 'auto-restart', 'files|key|EACCES')).toMatchObject({ kind: 'failed', cause: 'key_unreadable' });
+    expect(unit('activating', 'auto-restart', 'unit|ExecMainStatus|203')).toMatchObject({
+      kind: 'not_executable',
+      cause: 'exec_format',
+    });
+    expect(unit('activating', 'auto-restart', 'files|key|EACCES')).toMatchObject({
+      kind: 'failed',
+      cause: 'key_unreadable',
+    });
   });
 });
 
 describe('lines of a visit', () => {
   it('keep line breaks, tabs and repeated keys', () => {
-    expect(parseFacts('hopdrill-sentinel\na\tk\tone\\ntwo\\t\\\\n\na\tr\t1\na\tr\t2\nnoise')).toEqual({
+    expect(
+      parseFacts('hopdrill-sentinel\na\tk\tone\\ntwo\\t\\\\n\na\tr\t1\na\tr\t2\nnoise'),
+    ).toEqual({
       a: { k: 'one\ntwo\t\\n', r: '1\n2' },
     });
   });

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addressesOf, composeEnvironment, overlaps, slotCount, slotIsClear } from '../../harness/stack/addresses.ts';
+import {
+  addressesOf,
+  composeEnvironment,
+  overlaps,
+  slotCount,
+  slotIsClear,
+} from '../../harness/stack/addresses.ts';
 
 const slot = fc.integer({ min: 0, max: slotCount - 1 });
 const networksOf = (n: number) => {
@@ -12,7 +18,9 @@ test('two slots share neither network nor port', () => {
   fc.assert(
     fc.property(slot, slot, (a, b) => {
       fc.pre(a !== b);
-      expect(networksOf(a).some((one) => networksOf(b).some((other) => overlaps(one, other)))).toBe(false);
+      expect(networksOf(a).some((one) => networksOf(b).some((other) => overlaps(one, other)))).toBe(
+        false,
+      );
       const ports = new Set(Object.values(addressesOf(a).ports));
       expect(Object.values(addressesOf(b).ports).filter((port) => ports.has(port))).toEqual([]);
     }),
@@ -50,7 +58,9 @@ test('slot 0 is what plain compose uses', async () => {
   const text = await readFile(new URL('../../docker-compose.chaos.yml', import.meta.url), 'utf8');
   const environment = composeEnvironment('default', 'fast', addressesOf(0));
   for (const [name, value] of Object.entries(environment)) {
-    const defaults = [...text.matchAll(new RegExp(`\\$\\{${name}:-([^}]*)\\}`, 'g'))].map((match) => match[1]);
+    const defaults = [...text.matchAll(new RegExp(`\\$\\{${name}:-([^}]*)\\}`, 'g'))].map(
+      (match) => match[1],
+    );
     expect(new Set(defaults), name).toEqual(new Set([value]));
   }
 });

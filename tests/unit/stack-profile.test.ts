@@ -26,9 +26,20 @@ const facts = {
   browser: false,
   policies: { 'node.poll_window_seconds': 1.5 },
 };
-const state = { stack: 'one', slot: 2, profile: 'fast', browser: false, phase: 'up', pid: 1, startedAt: 'now', images: {} } as const;
+const state = {
+  stack: 'one',
+  slot: 2,
+  profile: 'fast',
+  browser: false,
+  phase: 'up',
+  pid: 1,
+  startedAt: 'now',
+  images: {},
+} as const;
 
-test.each(['default', 'test-123', 'a'])('%s is a name for a stack', (name) => expect(isStackName(name)).toBe(true));
+test.each(['default', 'test-123', 'a'])('%s is a name for a stack', (name) =>
+  expect(isStackName(name)).toBe(true),
+);
 test.each(['', '1a', '../up', 'A', 'a_b', 'a b', `a${'b'.repeat(31)}`])('%j is none', (name) => {
   expect(isStackName(name)).toBe(false);
   expect(() => stackDir(name)).toThrow('not a stack name');
@@ -50,7 +61,10 @@ test('half a state file is no state', () => {
 });
 
 test('the writers of the database come by the link', () => {
-  expect(profileOf(facts).database?.writers.map((writer) => writer.address)).toEqual(['198.18.8.20', '198.18.8.20']);
+  expect(profileOf(facts).database?.writers.map((writer) => writer.address)).toEqual([
+    '198.18.8.20',
+    '198.18.8.20',
+  ]);
 });
 
 test('a loop device is known by the inode of its disk', () => {

@@ -29,7 +29,9 @@ describe('lease', () => {
     expect(secondsLeft(text, now)).toBeCloseTo(left, 2);
   });
   test('is always the same length: renewing needs no room', () => {
-    expect(formatLease('b', 1, 1).length).toBe(formatLease('b', 123_456_789.123, 1_800_000_000).length);
+    expect(formatLease('b', 1, 1).length).toBe(
+      formatLease('b', 123_456_789.123, 1_800_000_000).length,
+    );
   });
 });
 
@@ -52,7 +54,10 @@ describe('lock', () => {
   ])('one %s is taken over and named', (_, owner) => {
     const dir = folder();
     lock('s', place(dir)).release();
-    writeFileSync(join(dir, 'locks', 'e', 's.lock'), JSON.stringify({ owner, run: 'crashed', stack: 's', since: 'then' }));
+    writeFileSync(
+      join(dir, 'locks', 'e', 's.lock'),
+      JSON.stringify({ owner, run: 'crashed', stack: 's', since: 'then' }),
+    );
     const held = lock('s', place(dir));
     expect(held.tookOver?.run).toBe('crashed');
     held.release();
@@ -70,13 +75,17 @@ describe('lock', () => {
 });
 
 describe('words for a remote shell', () => {
-  test.each([[["a'b"]], [['$HOME', '`id`', '"', '\\', '*']], [['', ' ']], [['a\nb', '\tc']], [['-n', '--', 'x=y']], [['ünï', '💥']]])(
-    '%j come through a shell unchanged',
-    (argv) => {
-      const out = execFileSync('sh', ['-c', `printf '%s\\0' ${quoteArgv(argv)}`]).toString();
-      expect(out.split('\0').slice(0, -1)).toEqual(argv);
-    },
-  );
+  test.each([
+    [["a'b"]],
+    [['$HOME', '`id`', '"', '\\', '*']],
+    [['', ' ']],
+    [['a\nb', '\tc']],
+    [['-n', '--', 'x=y']],
+    [['ünï', '💥']],
+  ])('%j come through a shell unchanged', (argv) => {
+    const out = execFileSync('sh', ['-c', `printf '%s\\0' ${quoteArgv(argv)}`]).toString();
+    expect(out.split('\0').slice(0, -1)).toEqual(argv);
+  });
   test('NUL is refused', () => {
     expect(() => quoteArgv(['a\0b'])).toThrow('NUL');
   });
@@ -119,8 +128,16 @@ describe('placeholders', () => {
   });
   // biome-ignore-start lint/suspicious/noTemplateCurlyInString: a shell's own braces are the point
   test('braces that are none of ours stay, an unknown snapshot is an error', () => {
-    const action = (word: string) => ({ kind: 'docker' as const, part: 'p', verb: 'exec' as const, argv: [word], okCodes: [0] });
-    expect(fillAction(action('${value} {host} {}'), filling)).toMatchObject({ argv: ['${value} {host} {}'] });
+    const action = (word: string) => ({
+      kind: 'docker' as const,
+      part: 'p',
+      verb: 'exec' as const,
+      argv: [word],
+      okCodes: [0],
+    });
+    expect(fillAction(action('${value} {host} {}'), filling)).toMatchObject({
+      argv: ['${value} {host} {}'],
+    });
     expect(() => fillAction(action('{snapshot:none}'), filling)).toThrow('none');
     // biome-ignore-end lint/suspicious/noTemplateCurlyInString: as above
   });
@@ -147,10 +164,13 @@ describe('marks on a node', () => {
 });
 
 describe('names and numbers', () => {
-  test.each(['../x', 'a/b', '', 'ab', 'x'.repeat(61), '-abc', 'a b c'])('%j is no run id', (run) => {
-    expect(isRunId(run)).toBe(false);
-    expect(() => ledgerDir(folder(), 'e', run)).toThrow('not a run id');
-  });
+  test.each(['../x', 'a/b', '', 'ab', 'x'.repeat(61), '-abc', 'a b c'])(
+    '%j is no run id',
+    (run) => {
+      expect(isRunId(run)).toBe(false);
+      expect(() => ledgerDir(folder(), 'e', run)).toThrow('not a run id');
+    },
+  );
   test('transaction ids meet in their low 32 bits', () => {
     expect(shortXid('4294967301')).toBe('5');
     expect(shortXid('5')).toBe('5');
@@ -162,7 +182,9 @@ describe('the program of the dead-man', () => {
     const file = join(folder(), 'deadman.pl');
     writeFileSync(file, deadmanProgram);
     expect(spawnSync('perl', ['-wc', file]).stderr.toString()).toContain('syntax OK');
-    expect(spawnSync('perl', [file, 'serve', '../etc']).stderr.toString()).toContain('not a run id');
+    expect(spawnSync('perl', [file, 'serve', '../etc']).stderr.toString()).toContain(
+      'not a run id',
+    );
     expect(readFileSync(file, 'utf8')).not.toMatch(/use (JSON|IPC::Run|Digest)/);
   });
 });

@@ -1,4 +1,5 @@
-// Stacks and clones: how long until something is green, and until a fresh clone has its first verdict.
+// Stacks and clones: how long until something is green, and until a fresh clone has its first
+// verdict.
 import { join } from 'node:path';
 import { root } from '../child.ts';
 import { type Bench, type Measurement, row, unmeasured } from './measurement.ts';
@@ -23,23 +24,44 @@ async function stackUp(bench: Bench) {
   }
   const value = median(seconds);
   const last = words.at(-1) ?? '';
-  bench.note('stack-up', [...last.matchAll(/^\[\s*([\d.]+ s)\] (.*)$/gm)].map(([, at, what]) => `${what} at ${at}`).join(', '));
-  return [row({ name: 'stack-up', value, unit: 's', baseline: 8, reach: '<= 8 s to a green baseline', ok: value <= 8 })];
+  bench.note(
+    'stack-up',
+    [...last.matchAll(/^\[\s*([\d.]+ s)\] (.*)$/gm)]
+      .map(([, at, what]) => `${what} at ${at}`)
+      .join(', '),
+  );
+  return [
+    row({
+      name: 'stack-up',
+      value,
+      unit: 's',
+      baseline: 8,
+      reach: '<= 8 s to a green baseline',
+      ok: value <= 8,
+    }),
+  ];
 }
 
-/** The first verdict of a run of `npm run chaos` in a clone that nothing was done in. What the machine keeps (engine, images) stays. */
+/**
+ * The first verdict of a run of `npm run chaos` in a clone that nothing was done in. What the
+ * machine keeps (engine, images) stays.
+ */
 async function freshClone(bench: Bench) {
   const clone = join(bench.work, 'clone');
   const began = performance.now();
   let first: number | null = null;
   await command('git', ['clone', '--quiet', root, clone]);
-  const ended = await command('npm', ['run', 'chaos', '--', 'scenarios/gpuaas/terminal/public-route-missing.yaml'], {
-    cwd: clone,
-    expect: [0, 1, 2],
-    onLine: (line) => {
-      if (/[✓×] |^\s*(pass|fail|inconclusive)\s/.test(line)) first ??= performance.now() - began;
+  const ended = await command(
+    'npm',
+    ['run', 'chaos', '--', 'scenarios/gpuaas/terminal/public-route-missing.yaml'],
+    {
+      cwd: clone,
+      expect: [0, 1, 2],
+      onLine: (line) => {
+        if (/[✓×] |^\s*(pass|fail|inconclusive)\s/.test(line)) first ??= performance.now() - began;
+      },
     },
-  });
+  );
   const value = (first ?? ended.ms) / 1000;
   bench.note(
     'fresh-clone',
@@ -51,17 +73,33 @@ async function freshClone(bench: Bench) {
 
 /** Every scenario on two stacks, as the gate runs them. */
 async function catalogue(bench: Bench) {
-  const ended = await command('npm', ['run', 'chaos', '--', '--stacks', '2'], { expect: [0, 1, 2, 3] });
+  const ended = await command('npm', ['run', 'chaos', '--', '--stacks', '2'], {
+    expect: [0, 1, 2, 3],
+  });
   const perScenario = Number(/([\d.]+) s a scenario/.exec(ended.stdout)?.[1] ?? Number.NaN);
   const closing = /^\d+ passed, .*$/m.exec(ended.stdout)?.[0] ?? `exit ${ended.code}`;
   bench.note('catalogue', `${closing}; wall with up and down ${round(ended.ms / 1000)} s`);
   if (Number.isNaN(perScenario)) return [noCatalogue];
   const { name, unit, reach } = noCatalogue;
-  return [row({ name, value: perScenario, unit, baseline: 8, reach, ok: perScenario <= 8 && ended.code === 0 })];
+  return [
+    row({
+      name,
+      value: perScenario,
+      unit,
+      baseline: 8,
+      reach,
+      ok: perScenario <= 8 && ended.code === 0,
+    }),
+  ];
 }
 
 export const machineRows: readonly Measurement[] = [
-  { name: 'stack', rows: ['stack-up'], about: 'a stack of its own, up to green, images present', run: stackUp },
+  {
+    name: 'stack',
+    rows: ['stack-up'],
+    about: 'a stack of its own, up to green, images present',
+    run: stackUp,
+  },
   {
     name: 'fresh-clone',
     rows: ['fresh-clone'],

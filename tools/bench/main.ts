@@ -1,10 +1,14 @@
-// npm run bench: the table of DESIGN 10 measured on this machine, now. A row that does not reach is a result like any other:
-// only a measurement that broke makes the exit code other than 0.
+// npm run bench: the table of DESIGN 10 measured on this machine, now. A row that does not reach is
+// a result like any other: only a measurement that broke makes the exit code other than 0.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type BenchDocument, type BenchRow, benchDocument } from '../../harness/records/documents.ts';
+import {
+  type BenchDocument,
+  type BenchRow,
+  benchDocument,
+} from '../../harness/records/documents.ts';
 import { engineRows } from './engine.ts';
 import { machineRows } from './machine.ts';
 import type { Bench, Measurement } from './measurement.ts';
@@ -12,7 +16,12 @@ import { places } from './places.ts';
 import { preflightRows } from './preflight.ts';
 import { scenarioRows } from './scenarios.ts';
 
-const measurements: readonly Measurement[] = [preflightRows, engineRows, scenarioRows, ...machineRows];
+const measurements: readonly Measurement[] = [
+  preflightRows,
+  engineRows,
+  scenarioRows,
+  ...machineRows,
+];
 
 const help = `Usage: npm run bench -- [options]
 
@@ -47,16 +56,21 @@ type Wanted = ReturnType<typeof parseArgs<{ options: typeof options }>>['values'
 
 function read(argv: readonly string[]): Wanted {
   const { values } = parseArgs({ args: [...argv], options, strict: true });
-  if (!/^[1-9]\d{0,2}$/.test(values.rounds)) throw new Error(`--rounds ${values.rounds}: a whole number from 1 to 999`);
+  if (!/^[1-9]\d{0,2}$/.test(values.rounds))
+    throw new Error(`--rounds ${values.rounds}: a whole number from 1 to 999`);
   const known = measurements.flatMap((one) => [one.name, ...one.rows]);
   const unknown = values.only?.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new Error(`--only ${unknown}: one of ${[...new Set(known)].join(', ')}`);
+  if (unknown !== undefined)
+    throw new Error(`--only ${unknown}: one of ${[...new Set(known)].join(', ')}`);
   return values;
 }
 
 function chosen(wanted: Wanted): Measurement[] {
   const asked = wanted.only;
-  if (asked !== undefined) return measurements.filter((one) => [one.name, ...one.rows].some((name) => asked.includes(name)));
+  if (asked !== undefined)
+    return measurements.filter((one) =>
+      [one.name, ...one.rows].some((name) => asked.includes(name)),
+    );
   return measurements.filter((one) => one.onRequest === undefined || wanted[one.onRequest.option]);
 }
 
@@ -77,13 +91,26 @@ async function measure(wanted: Wanted): Promise<BenchDocument> {
   const document: BenchDocument = {
     rows: [],
     notes: {},
-    machine: { cores: availableParallelism(), load_before: loadavg()[0] ?? 0, load_after: 0, rounds: Number(wanted.rounds) },
+    machine: {
+      cores: availableParallelism(),
+      load_before: loadavg()[0] ?? 0,
+      load_after: 0,
+      rounds: Number(wanted.rounds),
+    },
     broken: [],
   };
   const note = (row: string, text: string) => {
-    document.notes[row] = document.notes[row] === undefined ? text : `${document.notes[row]}; ${text}`;
+    document.notes[row] =
+      document.notes[row] === undefined ? text : `${document.notes[row]}; ${text}`;
   };
-  const bench: Bench = { ...where, rounds: Number(wanted.rounds), peers: wanted.peers, say, note, work };
+  const bench: Bench = {
+    ...where,
+    rounds: Number(wanted.rounds),
+    peers: wanted.peers,
+    say,
+    note,
+    work,
+  };
   try {
     for (const measurement of chosen(wanted)) {
       if (stopped.signal.aborted) break;
@@ -92,7 +119,9 @@ async function measure(wanted: Wanted): Promise<BenchDocument> {
         const rows = await measurement.run(bench);
         document.rows.push(...rows.filter((one) => isWanted(one, measurement, wanted)));
       } catch (error) {
-        document.broken.push(`${measurement.name}: ${error instanceof Error ? error.message : String(error)}`);
+        document.broken.push(
+          `${measurement.name}: ${error instanceof Error ? error.message : String(error)}`,
+        );
       }
     }
   } finally {
@@ -117,7 +146,9 @@ function table({ rows, notes, machine, broken }: BenchDocument): string {
     row.reach,
   ]);
   const head = ['', 'what', 'value', 'beside', 'ratio', 'reach'];
-  const widths = head.map((title, column) => Math.max(title.length, ...cells.map((line) => line[column]?.length ?? 0)));
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...cells.map((line) => line[column]?.length ?? 0)),
+  );
   const line = (words: readonly string[]) =>
     words
       .map((word, column) => word.padEnd(widths[column] ?? 0))
@@ -154,6 +185,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return 0;
 }
 
-// What was brought up is taken down first: the command that runs hears the signal from the terminal itself.
+// What was brought up is taken down first: the command that runs hears the signal from the terminal
+// itself.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stopped.abort(name));
 process.exitCode = await main(process.argv.slice(2));

@@ -1,4 +1,5 @@
-// What a measurement is: some rows of the table in DESIGN 10, taken together because they are compared with each other.
+// What a measurement is: some rows of the table in DESIGN 10, taken together because they are
+// compared with each other.
 import type { BenchRow } from '../../harness/records/documents.ts';
 import type { Profile } from '../../harness/records/profile.ts';
 
@@ -21,7 +22,10 @@ export interface Measurement {
   readonly rows: readonly string[];
   /** What it takes, for `--list`. */
   readonly about: string;
-  /** Not part of a plain run, because it takes minutes: the option that asks for it, and the row that stands in its place. */
+  /**
+   * Not part of a plain run, because it takes minutes: the option that asks for it, and the row
+   * that stands in its place.
+   */
   readonly onRequest?: { readonly option: 'clone' | 'catalogue'; readonly row: BenchRow };
   run(bench: Bench): Promise<BenchRow[]>;
 }

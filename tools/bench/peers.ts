@@ -1,4 +1,5 @@
-// Chaos Toolkit with the same small experiment, installed from PyPI into a folder of its own below the state dir.
+// Chaos Toolkit with the same small experiment, installed from PyPI into a folder of its own below
+// the state dir.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Profile } from '../../harness/records/profile.ts';
@@ -15,9 +16,16 @@ export interface Peer {
   ten(): Promise<void>;
 }
 
-const curl = (...words: string[]) => ({ type: 'process', path: 'curl', arguments: ['-s', '--max-time', '2', ...words] });
+const curl = (...words: string[]) => ({
+  type: 'process',
+  path: 'curl',
+  arguments: ['-s', '--max-time', '2', ...words],
+});
 
-/** Toxic in, HTTP probe, toxic out, read back; its steady state is asked before and after, as ours is. */
+/**
+ * Toxic in, HTTP probe, toxic out, read back; its steady state is asked before and after, as ours
+ * is.
+ */
 function experimentFor(profile: Profile): unknown {
   const proxy = `${profile.toxiproxy?.url}/proxies/service`;
   const http = (name: string, method: string, url: string, body?: unknown) => ({
@@ -28,7 +36,10 @@ function experimentFor(profile: Profile): unknown {
       url,
       method,
       timeout: 2,
-      ...(body !== undefined && { headers: { 'content-type': 'application/json' }, arguments: body }),
+      ...(body !== undefined && {
+        headers: { 'content-type': 'application/json' },
+        arguments: body,
+      }),
     },
   });
   return {
@@ -37,7 +48,14 @@ function experimentFor(profile: Profile): unknown {
     description: 'the same as one-hop/service-cut',
     'steady-state-hypothesis': {
       title: 'the service answers 200',
-      probes: [{ type: 'probe', name: 'service', tolerance: 200, provider: { type: 'http', url: profile.endpoints.service, timeout: 2 } }],
+      probes: [
+        {
+          type: 'probe',
+          name: 'service',
+          tolerance: 200,
+          provider: { type: 'http', url: profile.endpoints.service, timeout: 2 },
+        },
+      ],
     },
     method: [
       http('cut', 'POST', `${proxy}/toxics`, {
@@ -47,7 +65,11 @@ function experimentFor(profile: Profile): unknown {
         toxicity: 1,
         attributes: { timeout: 0 },
       }),
-      { type: 'probe', name: 'felt', provider: curl('-o', '/dev/null', profile.endpoints.service ?? '') },
+      {
+        type: 'probe',
+        name: 'felt',
+        provider: curl('-o', '/dev/null', profile.endpoints.service ?? ''),
+      },
       http('mend', 'DELETE', `${proxy}/toxics/peer`),
       { type: 'probe', name: 'read back', provider: { type: 'http', url: proxy, timeout: 2 } },
     ],
@@ -61,13 +83,22 @@ export async function chaosToolkit(bench: Bench, profile: Profile): Promise<Peer
   if (!existsSync(chaos)) {
     bench.say(`installing Chaos Toolkit into ${home}`);
     await command('python3', ['-m', 'venv', home]);
-    await command(join(home, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages]);
+    await command(join(home, 'bin', 'pip'), [
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      ...packages,
+    ]);
   }
   const file = join(bench.work, 'experiment.json');
   writeFileSync(file, JSON.stringify(experimentFor(profile)));
   const version = (await command(chaos, ['--version'])).stdout.trim();
   const once = () =>
-    command(chaos, ['--no-version-check', 'run', '--journal-path', join(bench.work, 'journal.json'), file], { cwd: bench.work });
+    command(
+      chaos,
+      ['--no-version-check', 'run', '--journal-path', join(bench.work, 'journal.json'), file],
+      { cwd: bench.work },
+    );
   return {
     version,
     ten: async () => {

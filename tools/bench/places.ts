@@ -1,4 +1,5 @@
-// What is measured on: stacks and the smallest system, brought up when first needed and taken down at the end, whatever happens.
+// What is measured on: stacks and the smallest system, brought up when first needed and taken down
+// at the end, whatever happens.
 import { once as happened } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -28,7 +29,11 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-export function places(given: string | undefined, work: string, say: (text: string) => void): Places {
+export function places(
+  given: string | undefined,
+  work: string,
+  say: (text: string) => void,
+): Places {
   const closing: (() => Promise<unknown>)[] = [];
   const gpuaas = async () => {
     const stack = given ?? `bench-${process.pid}`;
@@ -43,7 +48,8 @@ export function places(given: string | undefined, work: string, say: (text: stri
     const project = `bench-${process.pid}-one-hop`;
     const ports = { api: await freePort(), service: await freePort() };
     const env = { ONE_HOP_API_PORT: String(ports.api), ONE_HOP_PORT: String(ports.service) };
-    const compose = (...words: string[]) => command('docker', ['compose', '-p', project, '-f', oneHopFile, ...words], { env });
+    const compose = (...words: string[]) =>
+      command('docker', ['compose', '-p', project, '-f', oneHopFile, ...words], { env });
     closing.push(() => compose('down', '--timeout', '1'));
     await compose('up', '-d');
     const file = join(work, 'one-hop.yaml');
@@ -71,7 +77,8 @@ export function places(given: string | undefined, work: string, say: (text: stri
     gpuaas: once(gpuaas),
     oneHop: once(oneHop),
     close: async () => {
-      for (const close of closing.reverse()) await close().catch((error: unknown) => say(`left over: ${String(error)}`));
+      for (const close of closing.reverse())
+        await close().catch((error: unknown) => say(`left over: ${String(error)}`));
     },
   };
 }

@@ -1,4 +1,5 @@
-// The preflight, as a new process and warm, beside its own longest chain and the shell scripts that ask the same.
+// The preflight, as a new process and warm, beside its own longest chain and the shell scripts that
+// ask the same.
 import { join } from 'node:path';
 import { parseArgv } from '../../harness/preflight/argv.ts';
 import { runPreflight } from '../../harness/preflight/run.ts';
@@ -20,14 +21,22 @@ export function requestOf(argv: readonly string[]): Request {
 }
 
 /** Hops that no other hop waits for: the ends of the causal chains. */
-const ends = hops.filter((hop) => hop.optional !== true && !hops.some((other) => other.after.includes(hop.id))).map((hop) => hop.id);
+const ends = hops
+  .filter((hop) => hop.optional !== true && !hops.some((other) => other.after.includes(hop.id)))
+  .map((hop) => hop.id);
 
-/** The two chains that take longest when nothing else is asked: which of them is longer is left to the medians. */
+/**
+ * The two chains that take longest when nothing else is asked: which of them is longer is left to
+ * the medians.
+ */
 async function longestChains(request: Request): Promise<string[]> {
   const times: { id: string; ms: number }[] = [];
   for (const id of ends) {
     const alone = { ...request, flags: { ...request.flags, only: id } };
-    const ms = median([await timed(() => runPreflight(gpuaasPreflight, alone)), await timed(() => runPreflight(gpuaasPreflight, alone))]);
+    const ms = median([
+      await timed(() => runPreflight(gpuaasPreflight, alone)),
+      await timed(() => runPreflight(gpuaasPreflight, alone)),
+    ]);
     times.push({ id, ms });
   }
   return times
@@ -36,25 +45,61 @@ async function longestChains(request: Request): Promise<string[]> {
     .map(({ id }) => id);
 }
 
-async function sshMaster(bench: Bench, request: Request): Promise<{ path: string; close(): Promise<unknown> }> {
+async function sshMaster(
+  bench: Bench,
+  request: Request,
+): Promise<{ path: string; close(): Promise<unknown> }> {
   const { flags } = request;
   const path = join(bench.work, 'ssh-master');
   const common = ['-F', 'none', '-o', `ControlPath=${path}`];
-  const trust = ['-o', 'BatchMode=yes', '-o', 'StrictHostKeyChecking=yes', '-o', `UserKnownHostsFile=${flags['known-hosts']}`];
-  const where = ['-i', String(flags['ssh-key']), '-p', String(flags['node-ssh-port']), `${flags['node-user']}@${flags['node-host']}`];
-  await command('ssh', [...common, ...trust, '-o', 'ControlMaster=yes', '-o', 'ControlPersist=600', '-fN', ...where]);
-  return { path, close: () => command('ssh', [...common, '-O', 'exit', where.at(-1)!], { expect: [0, 255] }) };
+  const trust = [
+    '-o',
+    'BatchMode=yes',
+    '-o',
+    'StrictHostKeyChecking=yes',
+    '-o',
+    `UserKnownHostsFile=${flags['known-hosts']}`,
+  ];
+  const where = [
+    '-i',
+    String(flags['ssh-key']),
+    '-p',
+    String(flags['node-ssh-port']),
+    `${flags['node-user']}@${flags['node-host']}`,
+  ];
+  await command('ssh', [
+    ...common,
+    ...trust,
+    '-o',
+    'ControlMaster=yes',
+    '-o',
+    'ControlPersist=600',
+    '-fN',
+    ...where,
+  ]);
+  return {
+    path,
+    close: () => command('ssh', [...common, '-O', 'exit', where.at(-1)!], { expect: [0, 255] }),
+  };
 }
 
-/** Where the time of a preflight goes: its slowest hops, each with when it began and how long it took. */
+/**
+ * Where the time of a preflight goes: its slowest hops, each with when it began and how long it
+ * took.
+ */
 function slowest(reports: readonly PreflightReport[]): string {
-  const middle = [...reports].sort((a, b) => a.duration_ms - b.duration_ms)[Math.floor(reports.length / 2)];
+  const middle = [...reports].sort((a, b) => a.duration_ms - b.duration_ms)[
+    Math.floor(reports.length / 2)
+  ];
   const asked = (middle?.hops ?? [])
     .filter((hop) => hop.status !== 'skipped')
     .sort((a, b) => b.started_ms + b.duration_ms - a.started_ms - a.duration_ms);
   return asked
     .slice(0, 4)
-    .map((hop) => `${hop.id} ${round(hop.started_ms, 0)}..${round(hop.started_ms + hop.duration_ms, 0)} ms`)
+    .map(
+      (hop) =>
+        `${hop.id} ${round(hop.started_ms, 0)}..${round(hop.started_ms + hop.duration_ms, 0)} ms`,
+    )
     .join(', ');
 }
 
@@ -78,14 +123,19 @@ async function measure(bench: Bench): Promise<Times> {
   // Whether it was healthy is a row of its own; a verdict is no breakage of the measurement.
   const asCommand = async (...more: string[]) =>
     JSON.parse(
-      (await command(hopdrill, ['preflight', '--profile', file, '--json', ...more], { expect: [0, 1, 2] })).stdout,
+      (
+        await command(hopdrill, ['preflight', '--profile', file, '--json', ...more], {
+          expect: [0, 1, 2],
+        })
+      ).stdout,
     ) as PreflightReport;
   const only = (id: string) => ({ ...request, flags: { ...request.flags, only: id } });
   await asCommand();
   const [one = '', other = ''] = await longestChains(request);
   bench.say(`longest chains: ${one}, ${other}`);
   const master = await sshMaster(bench, request);
-  const script = (name: string, ...words: string[]) => command(join(root, 'tools/bench', name), [...words, ...argv]);
+  const script = (name: string, ...words: string[]) =>
+    command(join(root, 'tools/bench', name), [...words, ...argv]);
   try {
     const times = await interleave(bench.rounds, {
       cold: async () => coldReports.push(await asCommand()),
@@ -118,19 +168,28 @@ async function run(bench: Bench) {
   const reports = [...seen.cold_, ...seen.warm_];
   const alarms = reports.filter((report) => report.result !== 'healthy');
   const inside = median(seen.cold_.map((report) => report.duration_ms));
-  bench.note('preflight-cold', `its own longest chain is the one to ${seen.chain}; ${slowest(seen.cold_)}`);
+  bench.note(
+    'preflight-cold',
+    `its own longest chain is the one to ${seen.chain}; ${slowest(seen.cold_)}`,
+  );
   bench.note(
     'preflight-cold-p50',
     `${round(cold - inside, 0)} ms are start of the process, imports and profile, ${round(inside, 0)} ms are the probes`,
   );
-  bench.note('preflight-warm', `its own longest chain is the one to ${seen.chain}; ${slowest(seen.warm_)}`);
+  bench.note(
+    'preflight-warm',
+    `its own longest chain is the one to ${seen.chain}; ${slowest(seen.warm_)}`,
+  );
   bench.note('preflight-warm-p50', slowest(seen.warm_));
   bench.note(
     'script-parallel',
     'value is the script with &, wait and an SSH master that is open already; baseline is our cold preflight with a new connection',
   );
   for (const report of alarms.slice(0, 3))
-    bench.note('false-alarms', `${report.result} ${report.hop ?? report.inconclusive_because.join('; ')}`);
+    bench.note(
+      'false-alarms',
+      `${report.result} ${report.hop ?? report.inconclusive_because.join('; ')}`,
+    );
   return [
     row({
       name: 'preflight-cold',
@@ -140,7 +199,14 @@ async function run(bench: Bench) {
       reach: '<= 1.3 x its own longest chain',
       ok: cold <= 1.3 * seen.coldChain,
     }),
-    row({ name: 'preflight-cold-p50', value: cold, unit: 'ms', baseline: 500, reach: '<= 500 ms', ok: cold <= 500 }),
+    row({
+      name: 'preflight-cold-p50',
+      value: cold,
+      unit: 'ms',
+      baseline: 500,
+      reach: '<= 500 ms',
+      ok: cold <= 500,
+    }),
     row({
       name: 'preflight-warm',
       value: warm,
@@ -149,7 +215,14 @@ async function run(bench: Bench) {
       reach: '<= 1.3 x its own longest chain',
       ok: warm <= 1.3 * seen.warmChain,
     }),
-    row({ name: 'preflight-warm-p50', value: warm, unit: 'ms', baseline: 200, reach: '<= 200 ms', ok: warm <= 200 }),
+    row({
+      name: 'preflight-warm-p50',
+      value: warm,
+      unit: 'ms',
+      baseline: 200,
+      reach: '<= 200 ms',
+      ok: warm <= 200,
+    }),
     row({
       name: 'script-sequential',
       value: sequential,
@@ -158,7 +231,14 @@ async function run(bench: Bench) {
       reach: '>= 5 x our cold preflight',
       ok: sequential >= 5 * cold,
     }),
-    row({ name: 'script-parallel', value: parallel, unit: 'ms', baseline: cold, reach: '>= 1 x our cold preflight', ok: parallel >= cold }),
+    row({
+      name: 'script-parallel',
+      value: parallel,
+      unit: 'ms',
+      baseline: cold,
+      reach: '>= 1 x our cold preflight',
+      ok: parallel >= cold,
+    }),
     row({
       name: 'false-alarms',
       value: alarms.length,

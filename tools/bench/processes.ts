@@ -26,11 +26,19 @@ export interface CommandOptions {
 }
 
 /** Runs one command; any code that is not expected breaks the measurement. */
-export function command(file: string, argv: readonly string[], options: CommandOptions = {}): Promise<Finished> {
+export function command(
+  file: string,
+  argv: readonly string[],
+  options: CommandOptions = {},
+): Promise<Finished> {
   const { expect = [0], cwd = root } = options;
   return new Promise((resolve, reject) => {
     const began = performance.now();
-    const child = spawn(file, argv, { cwd, env: { ...process.env, NO_COLOR: '1', ...options.env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(file, argv, {
+      cwd,
+      env: { ...process.env, NO_COLOR: '1', ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let [stdout, stderr, rest] = ['', '', ''];
     const memory: number[] = [];
     child.stdout.on('data', (chunk) => {
@@ -40,7 +48,9 @@ export function command(file: string, argv: readonly string[], options: CommandO
       for (const line of lines) options.onLine?.(line, memory.length);
     });
     child.stderr.on('data', (chunk) => (stderr += String(chunk)));
-    const sampler = options.memory ? setInterval(() => child.pid && memory.push(summedPss(child.pid)), 1000) : undefined;
+    const sampler = options.memory
+      ? setInterval(() => child.pid && memory.push(summedPss(child.pid)), 1000)
+      : undefined;
     const end = () => void child.kill('SIGINT');
     options.signal?.addEventListener('abort', end);
     child.once('error', reject);
@@ -49,7 +59,12 @@ export function command(file: string, argv: readonly string[], options: CommandO
       options.signal?.removeEventListener('abort', end);
       const ended = { code: code ?? 255, stdout, stderr, ms: performance.now() - began, memory };
       if (expect.includes(ended.code)) resolve(ended);
-      else reject(new Error(`${file} ${argv.join(' ')} ended with ${ended.code}: ${(stderr || stdout).trim().slice(-600)}`));
+      else
+        reject(
+          new Error(
+            `${file} ${argv.join(' ')} ended with ${ended.code}: ${(stderr || stdout).trim().slice(-600)}`,
+          ),
+        );
     });
   });
 }
@@ -67,7 +82,13 @@ function processes(): Proc[] {
       try {
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
         const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-        return [{ pid: Number(name), parent, words: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ') }];
+        return [
+          {
+            pid: Number(name),
+            parent,
+            words: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' '),
+          },
+        ];
       } catch {
         return [];
       }
@@ -76,13 +97,20 @@ function processes(): Proc[] {
 
 function pssOf(pid: number): number {
   try {
-    return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024;
+    return (
+      Number(
+        /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0,
+      ) / 1024
+    );
   } catch {
     return 0;
   }
 }
 
-/** The process, all its descendants, and the watchdogs, which are the harness's own but nobody's children. */
+/**
+ * The process, all its descendants, and the watchdogs, which are the harness's own but nobody's
+ * children.
+ */
 export function summedPss(pid: number): number {
   const all = processes();
   const family = new Set([pid]);
@@ -91,6 +119,7 @@ export function summedPss(pid: number): number {
     for (const one of more) family.add(one.pid);
     grown = more.length > 0;
   }
-  for (const one of all) if (/harness\/undo\/watchdog\.ts |^hopdrill-watchdog /.test(one.words)) family.add(one.pid);
+  for (const one of all)
+    if (/harness\/undo\/watchdog\.ts |^hopdrill-watchdog /.test(one.words)) family.add(one.pid);
   return [...family].reduce((sum, one) => sum + pssOf(one), 0);
 }

@@ -7,8 +7,15 @@ import { type Bench, type Measurement, row } from './measurement.ts';
 import { command, type Finished, hopdrill } from './processes.ts';
 import { median, round } from './statistics.ts';
 
-/** One of each kind: a unit, an ingress file, a container; short ones, because only our own time is looked at. */
-const scenarios = ['node-agent/ops-ssh-refused', 'terminal/public-route-missing', 'terminal/redis-unavailable'];
+/**
+ * One of each kind: a unit, an ingress file, a container; short ones, because only our own time is
+ * looked at.
+ */
+const scenarios = [
+  'node-agent/ops-ssh-refused',
+  'terminal/public-route-missing',
+  'terminal/redis-unavailable',
+];
 
 export const eventsOf = (stdout: string): RunEvent[] =>
   stdout
@@ -18,23 +25,42 @@ export const eventsOf = (stdout: string): RunEvent[] =>
 
 function recordsOf(events: readonly RunEvent[]): RunRecord[] {
   return events.flatMap((event) =>
-    event.event === 'verdict' ? runRecord.parse(JSON.parse(readFileSync(join(event.dir, 'verdict.json'), 'utf8'))) : [],
+    event.event === 'verdict'
+      ? runRecord.parse(JSON.parse(readFileSync(join(event.dir, 'verdict.json'), 'utf8')))
+      : [],
   );
 }
 
 /** Milliseconds of our own by stage, the largest first. */
 function byStage(records: readonly RunRecord[]): string {
-  const names = [...new Set(records.flatMap((record) => record.stages.map((stage) => stage.stage)))];
+  const names = [
+    ...new Set(records.flatMap((record) => record.stages.map((stage) => stage.stage))),
+  ];
   const own = names.map((name) => ({
     name,
-    ms: median(records.map((record) => record.stages.filter(({ stage }) => stage === name).reduce((sum, { own_ms }) => sum + own_ms, 0))),
+    ms: median(
+      records.map((record) =>
+        record.stages
+          .filter(({ stage }) => stage === name)
+          .reduce((sum, { own_ms }) => sum + own_ms, 0),
+      ),
+    ),
   }));
-  const outside = median(records.map((record) => record.own_ms - record.stages.reduce((sum, stage) => sum + stage.own_ms, 0)));
-  const parts = [...own, { name: 'between stages', ms: outside }].sort((one, other) => other.ms - one.ms);
+  const outside = median(
+    records.map(
+      (record) => record.own_ms - record.stages.reduce((sum, stage) => sum + stage.own_ms, 0),
+    ),
+  );
+  const parts = [...own, { name: 'between stages', ms: outside }].sort(
+    (one, other) => other.ms - one.ms,
+  );
   return parts.map(({ name, ms }) => `${name} ${round(ms)}`).join(', ');
 }
 
-/** Run 10 against run 2: the first one of a process loads and compiles, and says nothing about what grows. */
+/**
+ * Run 10 against run 2: the first one of a process loads and compiles, and says nothing about what
+ * grows.
+ */
 const flatRuns = 10;
 
 /** The peak of each of ten runs of one scenario, one after another in one process. */
@@ -49,7 +75,10 @@ async function peaksOf(stack: string): Promise<number[]> {
 }
 
 export const runOnce = (stack: string, repeat: number): Promise<Finished> =>
-  command(hopdrill, ['run', ...scenarios, '--repeat', String(repeat), '--stack', stack, '--json'], { memory: true, expect: [0, 1, 2] });
+  command(hopdrill, ['run', ...scenarios, '--repeat', String(repeat), '--stack', stack, '--json'], {
+    memory: true,
+    expect: [0, 1, 2],
+  });
 
 async function run(bench: Bench) {
   const { stack } = await bench.gpuaas();
@@ -76,8 +105,22 @@ async function run(bench: Bench) {
     `peaks of ${peaks.length} runs of ${scenarios[2]} in one process, MB: ${peaks.map((mb) => round(mb, 0)).join(' ')}; tools/ten-runs.ts compares whole catalogues`,
   );
   return [
-    row({ name: 'own-time', value: own, unit: 'ms', baseline: 100, reach: '<= 100 ms a scenario', ok: own <= 100 }),
-    row({ name: 'memory', value: peak, unit: 'MB', baseline: 300, reach: '<= 300 MB summed PSS', ok: peak <= 300 }),
+    row({
+      name: 'own-time',
+      value: own,
+      unit: 'ms',
+      baseline: 100,
+      reach: '<= 100 ms a scenario',
+      ok: own <= 100,
+    }),
+    row({
+      name: 'memory',
+      value: peak,
+      unit: 'MB',
+      baseline: 300,
+      reach: '<= 300 MB summed PSS',
+      ok: peak <= 300,
+    }),
     row({
       name: 'memory-flat',
       value: last,

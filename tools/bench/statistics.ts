@@ -1,4 +1,5 @@
-// Medians of interleaved measurements: whatever slows the machine down meets all that is compared, so ratios keep their meaning.
+// Medians of interleaved measurements: whatever slows the machine down meets all that is compared,
+// so ratios keep their meaning.
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -14,13 +15,19 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** Each of the works once a round, in turn; the first place moves on every round. Gives milliseconds by name. */
+/**
+ * Each of the works once a round, in turn; the first place moves on every round. Gives milliseconds
+ * by name.
+ */
 export async function interleave<K extends string>(
   rounds: number,
   works: Readonly<Record<K, () => Promise<unknown>>>,
 ): Promise<Record<K, number[]>> {
   const names = Object.keys(works) as K[];
-  const times = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<K, number[]>;
+  const times = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<
+    K,
+    number[]
+  >;
   for (let turn = 0; turn < rounds; turn += 1) {
     for (let place = 0; place < names.length; place += 1) {
       const name = names[(turn + place) % names.length]!;

@@ -1,6 +1,14 @@
-// Debian's package tool: which mirror this machine uses, and packages fetched from a newer suite without
-// adding that suite to the machine.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Debian's package tool: which mirror this machine uses, and packages fetched from a newer suite
+// without adding that suite to the machine.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRoot, lastLines, run, which } from './machine.mjs';
@@ -15,7 +23,9 @@ const officialMirror = 'http://deb.debian.org/debian';
 export function debianMirror(sourceTexts) {
   for (const text of sourceTexts) {
     for (const line of text.split('\n')) {
-      const match = /^\s*(?:deb\s+(?:\[[^\]]*\]\s+)?|URIs:\s*)(https?:\/\/\S+?)\/?(?:\s|$)/.exec(line);
+      const match = /^\s*(?:deb\s+(?:\[[^\]]*\]\s+)?|URIs:\s*)(https?:\/\/\S+?)\/?(?:\s|$)/.exec(
+        line,
+      );
       if (match?.[1]?.endsWith('/debian')) return match[1];
     }
   }
@@ -35,10 +45,15 @@ export function readAptSources(folder = '/etc/apt') {
           .map((name) => join(parts, name))
       : []),
   ];
-  return files.filter((file) => /\.(list|sources)$/.test(file) && existsSync(file)).map((file) => readFileSync(file, 'utf8'));
+  return files
+    .filter((file) => /\.(list|sources)$/.test(file) && existsSync(file))
+    .map((file) => readFileSync(file, 'utf8'));
 }
 
-/** One source entry for another suite on the same mirror. @param {string} mirror @param {string} suite */
+/**
+ * One source entry for another suite on the same mirror. @param {string} mirror @param {string}
+ * suite
+ */
 export const sourceEntry = (mirror, suite) =>
   [
     'Types: deb',
@@ -50,7 +65,11 @@ export const sourceEntry = (mirror, suite) =>
   ].join('\n');
 
 /** True where the steps that need Debian's package tool may use it. */
-export const canInstall = () => process.platform === 'linux' && isRoot() && which('apt-get') !== null && which('dpkg-deb') !== null;
+export const canInstall = () =>
+  process.platform === 'linux' &&
+  isRoot() &&
+  which('apt-get') !== null &&
+  which('dpkg-deb') !== null;
 
 let updated = false;
 
@@ -66,7 +85,11 @@ export async function aptInstall(names, logFile) {
     await run('apt-get', ['update', '-q'], { env, logFile });
     updated = true;
   }
-  const result = await run('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...names], { env, logFile });
+  const result = await run(
+    'apt-get',
+    ['install', '-y', '-q', '--no-install-recommends', ...names],
+    { env, logFile },
+  );
   return result.code === 0 ? null : lastLines(result.stderr || result.stdout, 15);
 }
 
@@ -81,7 +104,10 @@ export async function aptUnpack({ suite, names, into, logFile }) {
     for (const dir of ['parts', 'lists/partial', 'cache/archives/partial']) {
       mkdirSync(join(work, dir), { recursive: true });
     }
-    writeFileSync(join(work, 'parts', 'suite.sources'), sourceEntry(debianMirror(readAptSources()), suite));
+    writeFileSync(
+      join(work, 'parts', 'suite.sources'),
+      sourceEntry(debianMirror(readAptSources()), suite),
+    );
     const options = [
       'Dir::Etc::SourceList=/dev/null',
       `Dir::Etc::SourceParts=${join(work, 'parts')}`,

@@ -1,4 +1,5 @@
-// `hopdrill doctor`: what is there, what is missing and how to get it. It looks and changes nothing.
+// `hopdrill doctor`: what is there, what is missing and how to get it. It looks and changes
+// nothing.
 import { purposes, steps } from './steps.mjs';
 
 /** @typedef {import('./steps.mjs').Finding} Finding */
@@ -28,21 +29,48 @@ Exit codes: 0 everything needed is there, 1 something is missing, 64 wrong usage
 
 /** What people expect to need, and do not. @type {Row[]} */
 const notNeeded = [
-  { name: 'java', status: 'not-needed', why: 'the reports are made by Allure 3, which is plain JavaScript' },
-  { name: 'kubernetes', status: 'not-needed', why: 'the platform under test runs in plain containers' },
+  {
+    name: 'java',
+    status: 'not-needed',
+    why: 'the reports are made by Allure 3, which is plain JavaScript',
+  },
+  {
+    name: 'kubernetes',
+    status: 'not-needed',
+    why: 'the platform under test runs in plain containers',
+  },
   { name: 'chromium on the host', status: 'not-needed', why: 'an image of its own carries it' },
-  { name: 'toxiproxy on the host', status: 'not-needed', why: 'its server is compiled into an image' },
+  {
+    name: 'toxiproxy on the host',
+    status: 'not-needed',
+    why: 'its server is compiled into an image',
+  },
 ];
 
-/** @param {import('./steps.mjs').Step} step @param {Finding} finding @param {string} purpose @returns {Row} */
+/**
+ * @param {import('./steps.mjs').Step} step @param {Finding} finding @param {string} purpose
+ * @returns {Row}
+ */
 export function rowOf(step, finding, purpose) {
   if (finding.ok) {
-    return { name: step.name, status: 'found', version: finding.version, where: finding.where, why: step.why };
+    return {
+      name: step.name,
+      status: 'found',
+      version: finding.version,
+      where: finding.where,
+      why: step.why,
+    };
   }
   if (!purposes[purpose]?.includes(step.name)) {
     return { name: step.name, status: 'not-needed', why: `not needed for ${purpose}` };
   }
-  return { name: step.name, status: 'missing', missing: finding.missing, how: finding.command ?? step.command, why: step.why };
+  return {
+    name: step.name,
+    status: 'missing',
+    missing: finding.missing,
+    how: finding.command ?? step.command,
+    why: step.why,
+  };
 }
 
 /** @param {Row[]} rows */
@@ -72,13 +100,20 @@ export async function doctor(args) {
   }
   const json = args.includes('--json');
   const [flag, value = 'test', ...rest] = args.filter((word) => word !== '--json');
-  if ((flag !== undefined && (flag !== '--for' || !Object.hasOwn(purposes, value))) || rest.length > 0) {
+  if (
+    (flag !== undefined && (flag !== '--for' || !Object.hasOwn(purposes, value))) ||
+    rest.length > 0
+  ) {
     process.stderr.write(`doctor: do not understand: ${args.join(' ')}\n\n${help}`);
     return 64;
   }
-  const findings = await Promise.all(steps.map(async (step) => rowOf(step, await step.check(), value)));
+  const findings = await Promise.all(
+    steps.map(async (step) => rowOf(step, await step.check(), value)),
+  );
   const rows = [...findings, ...notNeeded];
   const ok = rows.every((row) => row.status !== 'missing');
-  process.stdout.write(json ? `${JSON.stringify({ ok, prerequisites: rows }, null, 2)}\n` : renderText(rows));
+  process.stdout.write(
+    json ? `${JSON.stringify({ ok, prerequisites: rows }, null, 2)}\n` : renderText(rows),
+  );
   return ok ? 0 : 1;
 }

@@ -4,7 +4,17 @@ import { existsSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aptInstall, canInstall } from './apt.mjs';
-import { elapsed, isRoot, lastLines, run, SetupError, say, stateDir, which, withProgress } from './machine.mjs';
+import {
+  elapsed,
+  isRoot,
+  lastLines,
+  run,
+  SetupError,
+  say,
+  stateDir,
+  which,
+  withProgress,
+} from './machine.mjs';
 
 const getDocker =
   process.platform === 'linux'
@@ -15,7 +25,9 @@ const pidFile = '/var/run/docker.pid';
 
 async function installEngine() {
   const logFile = join(stateDir(), 'apt.log');
-  return withProgress('docker engine: apt-get install docker.io', () => aptInstall(['docker.io'], logFile));
+  return withProgress('docker engine: apt-get install docker.io', () =>
+    aptInstall(['docker.io'], logFile),
+  );
 }
 
 /** @type {import('./steps.mjs').Step} */
@@ -41,13 +53,18 @@ export async function engineVersion(deadlineMs = 10_000) {
   const docker = which('docker');
   if (docker === null) return { ok: false, text: 'no docker command' };
   const format = '{{.Server.Version}} (API {{.Server.APIVersion}})';
-  const { code, stdout, stderr } = await run(docker, ['version', '--format', format], { deadlineMs });
-  return code === 0 && !stdout.includes('<no value>') ? { ok: true, text: stdout.trim() } : { ok: false, text: lastLines(stderr, 1) };
+  const { code, stdout, stderr } = await run(docker, ['version', '--format', format], {
+    deadlineMs,
+  });
+  return code === 0 && !stdout.includes('<no value>')
+    ? { ok: true, text: stdout.trim() }
+    : { ok: false, text: lastLines(stderr, 1) };
 }
 
 /**
- * dockerd refuses to start while its pid file names a living process. Removed only when that process is
- * gone, or is no dockerd (the number was given to another one after a restart of the machine).
+ * dockerd refuses to start while its pid file names a living process. Removed only when that
+ * process is gone, or is no dockerd (the number was given to another one after a restart of the
+ * machine).
  */
 export function removeStalePidFile(file = pidFile, processes = '/proc') {
   if (!existsSync(file)) return false;
@@ -57,7 +74,9 @@ export function removeStalePidFile(file = pidFile, processes = '/proc') {
   return true;
 }
 
-/** systemd runs as the first process: then starting services is its task, and the person's decision. */
+/**
+ * systemd runs as the first process: then starting services is its task, and the person's decision.
+ */
 const hasSystemd = () => existsSync('/run/systemd/system');
 
 /** @param {string} dockerd @param {string} logFile @returns {Promise<string | null>} */
@@ -83,13 +102,21 @@ async function startEngine(dockerd, logFile) {
 /** The socket that a dockerd of this machine would answer on is the one that the client asks. */
 async function asksLocalSocket() {
   if (process.env.DOCKER_HOST) return false;
-  const { code, stdout } = await run('docker', ['context', 'inspect', '--format', '{{.Endpoints.docker.Host}}'], { deadlineMs: 10_000 });
+  const { code, stdout } = await run(
+    'docker',
+    ['context', 'inspect', '--format', '{{.Endpoints.docker.Host}}'],
+    { deadlineMs: 10_000 },
+  );
   return code !== 0 || stdout.trim() === 'unix:///var/run/docker.sock';
 }
 
-/** @param {string} refusal what the client said @param {string} usual @param {string} [host] DOCKER_HOST */
+/**
+ * @param {string} refusal what the client said @param {string} usual @param {string} [host]
+ * DOCKER_HOST
+ */
 export function engineCure(refusal, usual, host = process.env.DOCKER_HOST) {
-  if (refusal.includes('permission denied')) return 'sudo usermod -aG docker "$USER", then log in again (or run this command as root)';
+  if (refusal.includes('permission denied'))
+    return 'sudo usermod -aG docker "$USER", then log in again (or run this command as root)';
   return host ? `start the engine at ${host}, or unset DOCKER_HOST` : usual;
 }
 
@@ -106,24 +133,33 @@ export const engine = {
     const found = await engineVersion();
     return found.ok
       ? { ok: true, version: found.text, where: process.env.DOCKER_HOST || 'default context' }
-      : { ok: false, missing: `docker engine that answers (${found.text})`, command: engineCure(found.text, this.command) };
+      : {
+          ok: false,
+          missing: `docker engine that answers (${found.text})`,
+          command: engineCure(found.text, this.command),
+        };
   },
   async cure() {
     const { why } = this;
     const missing = 'docker engine that answers';
     const detail = (await engineVersion()).text;
     const command = engineCure(detail, this.command);
-    // DOCKER_HOST or a context may name another engine: one started here would not be the one that is meant.
-    const ours = process.platform === 'linux' && isRoot() && !hasSystemd() && (await asksLocalSocket());
+    // DOCKER_HOST or a context may name another engine: one started here would not be the one that
+    // is meant.
+    const ours =
+      process.platform === 'linux' && isRoot() && !hasSystemd() && (await asksLocalSocket());
     if (!ours) throw new SetupError({ missing, why, command, detail });
     if (which('dockerd') === null) {
       const failed = canInstall() ? await installEngine() : 'no dockerd on this machine';
-      if (failed !== null) throw new SetupError({ missing, why, command: getDocker, detail: failed });
+      if (failed !== null)
+        throw new SetupError({ missing, why, command: getDocker, detail: failed });
     }
     const dockerd = which('dockerd');
     if (dockerd === null) throw new SetupError({ missing, why, command: getDocker });
     const logFile = join(stateDir(), 'dockerd.log');
-    const failed = await withProgress(`docker engine: starting dockerd (log: ${logFile})`, () => startEngine(dockerd, logFile));
+    const failed = await withProgress(`docker engine: starting dockerd (log: ${logFile})`, () =>
+      startEngine(dockerd, logFile),
+    );
     if (failed !== null) throw new SetupError({ missing, why, command, detail: failed });
   },
 };

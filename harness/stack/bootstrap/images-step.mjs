@@ -1,5 +1,5 @@
-// The images as a step. Their making needs packages, so it runs in harness/stack/images.ts under Node 24;
-// this file only asks it, and never imports it.
+// The images as a step. Their making needs packages, so it runs in harness/stack/images.ts under
+// Node 24; this file only asks it, and never imports it.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -20,11 +20,15 @@ export const images = {
   why,
   command,
   async check() {
-    if (packagesState(repoRoot) !== 'complete') return { ok: false, missing: 'images (packages come first)' };
+    if (packagesState(repoRoot) !== 'complete')
+      return { ok: false, missing: 'images (packages come first)' };
     const node = await findNode24();
     if (node === null) return { ok: false, missing: 'images (Node 24 comes first)' };
-    if (!(await engineVersion()).ok) return { ok: false, missing: 'images (the docker engine comes first)' };
-    const { code, stdout, stderr } = await run(node.path, [script, '--missing'], { deadlineMs: 60_000 });
+    if (!(await engineVersion()).ok)
+      return { ok: false, missing: 'images (the docker engine comes first)' };
+    const { code, stdout, stderr } = await run(node.path, [script, '--missing'], {
+      deadlineMs: 60_000,
+    });
     if (code !== 0) return { ok: false, missing: `images (${stderr.trim().split('\n').at(-1)})` };
     const names = stdout.trim();
     return names === ''
@@ -33,7 +37,8 @@ export const images = {
   },
   async cure() {
     const node = await findNode24();
-    if (node === null || !existsSync(script)) throw new SetupError({ missing: 'images', why, command });
+    if (node === null || !existsSync(script))
+      throw new SetupError({ missing: 'images', why, command });
     const child = tied(spawn(node.path, [script], { stdio: ['ignore', 2, 2], cwd: repoRoot }));
     const code = await new Promise((resolve) => {
       child.on('error', () => resolve(127));

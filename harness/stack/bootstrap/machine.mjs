@@ -1,5 +1,6 @@
 // What every set-up step shares: where things lie, how a command is run, how progress is told.
-// The files of this folder run with no package installed and under Node 20, hence .mjs with JSDoc types.
+// The files of this folder run with no package installed and under Node 20, hence .mjs with JSDoc
+// types.
 import { spawn } from 'node:child_process';
 import { accessSync, constants, createWriteStream, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -56,8 +57,8 @@ export function tied(child) {
 }
 
 /**
- * For the programs of set-up: a signal to us ends what we started, and we end after it. An npm that went on
- * unseen would write into the folder that the next try fills.
+ * For the programs of set-up: a signal to us ends what we started, and we end after it. An npm that
+ * went on unseen would write into the folder that the next try fills.
  */
 export function endChildrenOnSignal() {
   const codes = /** @type {const} */ ({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 });
@@ -75,7 +76,8 @@ export function endChildrenOnSignal() {
 /** @typedef {{ code: number, stdout: string, stderr: string, timedOut: boolean }} RunResult */
 
 /**
- * Runs one command without a shell. A failure is a record, not an exception; code 127 means not started.
+ * Runs one command without a shell. A failure is a record, not an exception; code 127 means not
+ * started.
  * @param {string} command
  * @param {string[]} args
  * @param {{ deadlineMs?: number, env?: NodeJS.ProcessEnv, cwd?: string, logFile?: string }} options
@@ -83,7 +85,8 @@ export function endChildrenOnSignal() {
  */
 export function run(command, args, { deadlineMs = 600_000, env, cwd, logFile } = {}) {
   // Nothing new begins after a signal: a fallback, say, would outlive the Ctrl-C that caused it.
-  if (ending) return Promise.resolve({ code: 130, stdout: '', stderr: 'interrupted', timedOut: false });
+  if (ending)
+    return Promise.resolve({ code: 130, stdout: '', stderr: 'interrupted', timedOut: false });
   return new Promise((resolve) => {
     const child = tied(
       spawn(command, args, {
@@ -120,7 +123,9 @@ export function run(command, args, { deadlineMs = 600_000, env, cwd, logFile } =
   });
 }
 
-/** Progress goes to stderr: stdout belongs to the command that set-up runs for. @param {string} line */
+/**
+ * Progress goes to stderr: stdout belongs to the command that set-up runs for. @param {string} line
+ */
 export const say = (line) => void process.stderr.write(`${line}\n`);
 
 /**

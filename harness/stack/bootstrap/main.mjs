@@ -5,7 +5,9 @@ const [command, ...args] = process.argv.slice(2);
 endChildrenOnSignal();
 try {
   process.exitCode =
-    command === 'doctor' ? await (await import('./doctor.mjs')).doctor(args) : await (await import('./setup.mjs')).setup(args);
+    command === 'doctor'
+      ? await (await import('./doctor.mjs')).doctor(args)
+      : await (await import('./setup.mjs')).setup(args);
 } catch (error) {
   if (!isEnding()) {
     if (!(error instanceof SetupError)) throw error;

@@ -1,4 +1,5 @@
-// Node 24 runs the TypeScript sources natively. It comes with the packages on Linux; elsewhere from the system.
+// Node 24 runs the TypeScript sources natively. It comes with the packages on Linux; elsewhere from
+// the system.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoRoot, run, SetupError, which } from './machine.mjs';
@@ -33,6 +34,10 @@ export const node24 = {
       : { ok: true, version: found.version, where: found.path };
   },
   cure() {
-    throw new SetupError({ missing: `Node 24 for ${process.platform} ${process.arch}`, why, command });
+    throw new SetupError({
+      missing: `Node 24 for ${process.platform} ${process.arch}`,
+      why,
+      command,
+    });
   },
 };

@@ -1,5 +1,5 @@
-// The npm packages, exactly as the lock file names them. A stamp inside node_modules, written last, says
-// which lock it was made from; an interrupted install has no stamp and is made anew.
+// The npm packages, exactly as the lock file names them. A stamp inside node_modules, written last,
+// says which lock it was made from; an interrupted install has no stamp and is made anew.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,13 +37,18 @@ export const packages = {
   async cure() {
     const npm = which('npm');
     if (npm === null) {
-      throw new SetupError({ missing: 'npm', why, command: 'install Node.js with npm (Debian: apt-get install npm)' });
+      throw new SetupError({
+        missing: 'npm',
+        why,
+        command: 'install Node.js with npm (Debian: apt-get install npm)',
+      });
     }
     const digest = lockDigest(repoRoot);
     const modules = join(repoRoot, 'node_modules');
     const logFile = join(stateDir(), 'npm.log');
     await withProgress('packages: npm ci', async () => {
-      // npm runs this very command through a script at times; its settings for that run are not ours.
+      // npm runs this very command through a script at times; its settings for that run are not
+      // ours.
       const result = await run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
         cwd: repoRoot,
         logFile,
@@ -51,7 +56,12 @@ export const packages = {
       if (result.code !== 0) {
         rmSync(modules, { recursive: true, force: true });
         const detail = lastLines(result.stderr, 15);
-        throw new SetupError({ missing: 'npm packages (npm ci failed)', why, command: packages.command, detail });
+        throw new SetupError({
+          missing: 'npm packages (npm ci failed)',
+          why,
+          command: packages.command,
+          detail,
+        });
       }
       writeFileSync(join(modules, stampName), `${digest}\n`);
     });

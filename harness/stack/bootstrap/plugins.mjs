@@ -1,12 +1,13 @@
-// The compose and buildx plugins of the Docker client. Bookworm has neither; trixie's need only libc, so they
-// are unpacked into the user's plugin folder and nothing of the machine is changed.
+// The compose and buildx plugins of the Docker client. Bookworm has neither; trixie's need only
+// libc, so they are unpacked into the user's plugin folder and nothing of the machine is changed.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { aptUnpack, canInstall } from './apt.mjs';
 import { run, SetupError, stateDir, which, withProgress } from './machine.mjs';
 
-const pluginDir = () => join(process.env.DOCKER_CONFIG || join(homedir(), '.docker'), 'cli-plugins');
+const pluginDir = () =>
+  join(process.env.DOCKER_CONFIG || join(homedir(), '.docker'), 'cli-plugins');
 
 /** Where the client looks, in its order. @param {string} plugin */
 function pluginPath(plugin) {
@@ -40,13 +41,15 @@ function pluginStep(plugin, why) {
       if (!canInstall()) throw new SetupError({ missing, why, command });
       const into = mkdtempSync(join(tmpdir(), 'plugin-'));
       try {
-        const failed = await withProgress(`${missing}: unpacking it from Debian 13 into ${pluginDir()}`, () =>
-          aptUnpack({
-            suite: 'trixie',
-            names: [`docker-${plugin}`],
-            into,
-            logFile: join(stateDir(), 'apt.log'),
-          }),
+        const failed = await withProgress(
+          `${missing}: unpacking it from Debian 13 into ${pluginDir()}`,
+          () =>
+            aptUnpack({
+              suite: 'trixie',
+              names: [`docker-${plugin}`],
+              into,
+              logFile: join(stateDir(), 'apt.log'),
+            }),
         );
         if (failed !== null) throw new SetupError({ missing, why, command, detail: failed });
         mkdirSync(pluginDir(), { recursive: true });
@@ -61,4 +64,7 @@ function pluginStep(plugin, why) {
 }
 
 export const compose = pluginStep('compose', 'the stack is described in docker-compose.chaos.yml');
-export const buildx = pluginStep('buildx', 'images are built by BuildKit, with cached and parallel steps');
+export const buildx = pluginStep(
+  'buildx',
+  'images are built by BuildKit, with cached and parallel steps',
+);

@@ -1,5 +1,6 @@
 // `hopdrill setup --for <what>`: brings about whatever that command needs and this machine lacks.
-// Without --for: everything. Looks at all steps at once, so that a ready machine is noticed within a second.
+// Without --for: everything. Looks at all steps at once, so that a ready machine is noticed within
+// a second.
 import { elapsed, SetupError, say } from './machine.mjs';
 import { purposes, steps } from './steps.mjs';
 
@@ -15,10 +16,13 @@ Examples:
 Exit codes: 0 all there, 69 something cannot be had (with the command that cures it), 64 wrong usage.
 `;
 
-/** @param {string[]} args @returns {string | null} the purpose, or null when the words make no sense */
+/**
+ * @param {string[]} args @returns {string | null} the purpose, or null when the words make no sense
+ */
 export function purposeOf(args) {
   if (args.length === 0) return 'test';
-  const value = args[0] === '--for' && args.length === 2 ? args[1] : /^--for=(.+)$/.exec(args[0] ?? '')?.[1];
+  const value =
+    args[0] === '--for' && args.length === 2 ? args[1] : /^--for=(.+)$/.exec(args[0] ?? '')?.[1];
   return value !== undefined && Object.hasOwn(purposes, value) ? value : null;
 }
 
@@ -50,7 +54,12 @@ export async function setup(args) {
       await step.cure();
       after = await step.check();
     }
-    if (!after.ok) throw new SetupError({ missing: after.missing, why: step.why, command: after.command ?? step.command });
+    if (!after.ok)
+      throw new SetupError({
+        missing: after.missing,
+        why: step.why,
+        command: after.command ?? step.command,
+      });
   }
   say(`set-up complete (${elapsed(startedAt)})`);
   return 0;

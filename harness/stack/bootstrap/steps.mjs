@@ -1,4 +1,5 @@
-// The prerequisites in the order in which each needs the ones before it, and which command needs which.
+// The prerequisites in the order in which each needs the ones before it, and which command needs
+// which.
 
 import { dockerClient, engine } from './engine.mjs';
 import { images } from './images-step.mjs';
@@ -7,14 +8,18 @@ import { packages } from './packages.mjs';
 import { buildx, compose } from './plugins.mjs';
 import { curl, openssl, patch, ssh } from './tools.mjs';
 
-/** @typedef {{ ok: true, version: string, where: string } | { ok: false, missing: string, command?: string }} Finding */
+/**
+ * @typedef {{ ok: true, version: string, where: string } | { ok: false, missing: string, command?:
+ * string }} Finding
+ */
 /**
  * @typedef {object} Step
  * @property {string} name
  * @property {string} why what it is needed for
  * @property {string} command what a person would do to get it
  * @property {() => Finding | Promise<Finding>} check looks, and changes nothing
- * @property {number} [rounds] how often the cure may be tried, where somebody edits what it works from; else once
+ * @property {number} [rounds] how often the cure may be tried, where somebody edits what it works
+ * from; else once
  * @property {() => void | Promise<void>} cure makes it so, or throws a SetupError
  */
 

@@ -1,4 +1,5 @@
-// Small commands of this machine that one purpose or another calls; Debian's package of each where it can be installed.
+// Small commands of this machine that one purpose or another calls; Debian's package of each where
+// it can be installed.
 import { join } from 'node:path';
 import { aptInstall, canInstall } from './apt.mjs';
 import { run, SetupError, stateDir, which, withProgress } from './machine.mjs';
@@ -24,13 +25,19 @@ function toolStep(name, debian, why, versionArgs = ['--version']) {
       const missing = `${name} command`;
       if (!canInstall()) throw new SetupError({ missing, why, command });
       const logFile = join(stateDir(), 'apt.log');
-      const detail = await withProgress(`${name}: apt-get install ${debian}`, () => aptInstall([debian], logFile));
+      const detail = await withProgress(`${name}: apt-get install ${debian}`, () =>
+        aptInstall([debian], logFile),
+      );
       if (detail !== null) throw new SetupError({ missing, why, command, detail });
     },
   };
 }
 
-export const patch = toolStep('patch', 'patch', 'older releases are patches; the unit tests build them as the images do');
+export const patch = toolStep(
+  'patch',
+  'patch',
+  'older releases are patches; the unit tests build them as the images do',
+);
 
 const compared = 'the shell scripts that the preflight is compared with call it';
 export const ssh = toolStep('ssh', 'openssh-client', compared, ['-V']);

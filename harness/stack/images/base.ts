@@ -1,7 +1,14 @@
-// The base image: Debian bookworm, made from Debian's packages where this machine can, pulled where not.
+// The base image: Debian bookworm, made from Debian's packages where this machine can, pulled where
+// not.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { aptInstall, canInstall, debianMirror, readAptSources, securityMirror } from '../bootstrap/apt.mjs';
+import {
+  aptInstall,
+  canInstall,
+  debianMirror,
+  readAptSources,
+  securityMirror,
+} from '../bootstrap/apt.mjs';
 import { isEnding, repoRoot, run, say, stateDir, which } from '../bootstrap/machine.mjs';
 import { build, buildCommand, label, logFileOf } from './docker.ts';
 
@@ -17,12 +24,17 @@ const sources = (mirror: string) => [
 async function bootstrapFromPackages(tag: string): Promise<void> {
   const logFile = logFileOf(image);
   const tar = join(stateDir(), 'base.tar');
-  const unused = ['man', 'doc', 'locale'].map((dir) => `--dpkgopt=path-exclude=/usr/share/${dir}/*`);
+  const unused = ['man', 'doc', 'locale'].map(
+    (dir) => `--dpkgopt=path-exclude=/usr/share/${dir}/*`,
+  );
   const lines = sources(debianMirror(readAptSources()));
   const args = ['--variant=apt', '--mode=root', ...unused, 'bookworm', tar, ...lines];
   try {
     await buildCommand(image, logFile, 'mmdebstrap', args);
-    const changes = ['CMD ["/bin/bash"]', `LABEL ${label}`].flatMap((change) => ['--change', change]);
+    const changes = ['CMD ["/bin/bash"]', `LABEL ${label}`].flatMap((change) => [
+      '--change',
+      change,
+    ]);
     await buildCommand(image, logFile, 'docker', ['import', ...changes, tar, tag]);
   } finally {
     rmSync(tar, { force: true });

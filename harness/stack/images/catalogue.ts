@@ -38,16 +38,23 @@ export const imageSpecs: Readonly<Record<ImageName, ImageSpec>> = {
   'gpuaas-browser': { inputs: ['images/browser'], parents: ['gpuaas-base'] },
 };
 
-/** Every file below a path, sorted, so that the digest does not depend on the file system's order. */
+/**
+ * Every file below a path, sorted, so that the digest does not depend on the file system's order.
+ */
 function filesBelow(path: string): string[] {
   if (!existsSync(path)) return [];
   if (statSync(path).isFile()) return [path];
   return readdirSync(path, { withFileTypes: true })
     .sort((a: Dirent, b: Dirent) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => (entry.isDirectory() ? filesBelow(join(path, entry.name)) : [join(path, entry.name)]));
+    .flatMap((entry) =>
+      entry.isDirectory() ? filesBelow(join(path, entry.name)) : [join(path, entry.name)],
+    );
 }
 
-/** Content, name and the executable bit count; times and owners do not, for a fresh clone has others. */
+/**
+ * Content, name and the executable bit count; times and owners do not, for a fresh clone has
+ * others.
+ */
 export function treeDigest(root: string, inputs: readonly string[]): string {
   const hash = createHash('sha256');
   for (const input of inputs) {

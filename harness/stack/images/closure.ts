@@ -1,5 +1,5 @@
-// Which npm packages the platform itself needs, read from the lock file: the same answer on every machine,
-// also on one whose own packages are for another operating system.
+// Which npm packages the platform itself needs, read from the lock file: the same answer on every
+// machine, also on one whose own packages are for another operating system.
 import { createHash } from 'node:crypto';
 
 interface LockEntry {
@@ -40,7 +40,8 @@ function resolveIn(lock: LockFile, from: string, name: string): string | null {
 }
 
 const fits = (entry: LockEntry, cpu: string) =>
-  (entry.os === undefined || entry.os.includes('linux')) && (entry.cpu === undefined || entry.cpu.includes(cpu));
+  (entry.os === undefined || entry.os.includes('linux')) &&
+  (entry.cpu === undefined || entry.cpu.includes(cpu));
 
 /** Lock paths of the roots and everything they need on Linux with this processor, sorted. */
 export function closure(lock: LockFile, roots: readonly string[], cpu: string): string[] {

@@ -1,5 +1,5 @@
-// The few words spoken to the Docker client while images are made. Commands go without a shell, the full
-// output of each to a log file, and the end of that log into the error.
+// The few words spoken to the Docker client while images are made. Commands go without a shell, the
+// full output of each to a log file, and the end of that log into the error.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lastLines, run, SetupError, stateDir } from '../bootstrap/machine.mjs';
@@ -37,7 +37,10 @@ export async function buildCommand(
   });
 }
 
-/** Proxy settings of this machine, handed on by name; the client takes the values from the environment. */
+/**
+ * Proxy settings of this machine, handed on by name; the client takes the values from the
+ * environment.
+ */
 const proxyArgs = () =>
   ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy']
     .filter((name) => process.env[name] !== undefined)
@@ -51,7 +54,10 @@ async function buildWords(): Promise<{ words: string[]; env: Record<string, stri
   const { code } = await run('docker', ['buildx', 'version'], { deadlineMs: 20_000 });
   if (code !== 0) return { words: ['build'], env: { DOCKER_BUILDKIT: '0' } };
   const context = await docker('context', 'inspect', '--format', '{{.Name}}');
-  return { words: ['buildx', 'build', '--builder', context, '--load', '--progress', 'plain'], env: {} };
+  return {
+    words: ['buildx', 'build', '--builder', context, '--load', '--progress', 'plain'],
+    env: {},
+  };
 }
 
 interface Build {
@@ -64,8 +70,21 @@ interface Build {
 
 export async function build({ image, tag, dockerfile, context, args }: Build): Promise<void> {
   const { words, env } = await buildWords();
-  const buildArgs = Object.entries(args).flatMap(([key, value]) => ['--build-arg', `${key}=${value}`]);
-  const rest = ['--label', label, '-t', tag, '-f', dockerfile, ...buildArgs, ...proxyArgs(), context];
+  const buildArgs = Object.entries(args).flatMap(([key, value]) => [
+    '--build-arg',
+    `${key}=${value}`,
+  ]);
+  const rest = [
+    '--label',
+    label,
+    '-t',
+    tag,
+    '-f',
+    dockerfile,
+    ...buildArgs,
+    ...proxyArgs(),
+    context,
+  ];
   await buildCommand(image, logFileOf(image), 'docker', [...words, ...rest], env);
 }
 
@@ -82,4 +101,6 @@ export async function presentTags(): Promise<Map<string, string>> {
 
 /** Tags of an image that no longer follow from the sources. A tag that a container uses stays. */
 export const staleTags = (present: Iterable<string>, name: string, keep: string) =>
-  [...present].filter((tag) => tag.startsWith(`${name}:`) && tag !== keep && tag !== `${name}:latest`);
+  [...present].filter(
+    (tag) => tag.startsWith(`${name}:`) && tag !== keep && tag !== `${name}:latest`,
+  );

@@ -1,5 +1,5 @@
-// One at a time on a machine, for work that two processes must not do at once. Two image builds, say, would fight
-// for the cores and for each other's tags.
+// One at a time on a machine, for work that two processes must not do at once. Two image builds,
+// say, would fight for the cores and for each other's tags.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +25,11 @@ function take(file: string): boolean {
 }
 
 /** Holds the lock while the work runs. A lock whose owner is gone is taken over. */
-export async function exclusively<T>(work: () => Promise<T>, file = join(stateDir(), 'images.lock'), what = 'image build'): Promise<T> {
+export async function exclusively<T>(
+  work: () => Promise<T>,
+  file = join(stateDir(), 'images.lock'),
+  what = 'image build',
+): Promise<T> {
   for (let told = false; !take(file); ) {
     const owner = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
     // An empty file has an owner that is just writing its number.

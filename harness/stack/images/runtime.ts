@@ -1,6 +1,14 @@
-// Node 24 and the npm packages of the platform as one image without a system, from which the others copy.
-// It is taken from this checkout's node_modules, so it needs no network.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Node 24 and the npm packages of the platform as one image without a system, from which the others
+// copy. It is taken from this checkout's node_modules, so it needs no network.
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { repoRoot } from '../bootstrap/machine.mjs';

@@ -1,6 +1,16 @@
-// The Toxiproxy image. Its server is a static binary: compiled by this machine's Go where there is one,
-// else inside a builder image that is thrown away. The binary is kept, so it is compiled once.
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+// The Toxiproxy image. Its server is a static binary: compiled by this machine's Go where there is
+// one, else inside a builder image that is thrown away. The binary is kept, so it is compiled once.
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { debianMirror, readAptSources } from '../bootstrap/apt.mjs';
@@ -50,7 +60,13 @@ async function compileInBuilder(base: string, work: string): Promise<string> {
     GOFLAGS: env.GOFLAGS ?? '',
   };
   const tag = `${builder}:${version}`;
-  await build({ image: builder, tag, dockerfile: join(recipe, 'Dockerfile.builder'), context, args });
+  await build({
+    image: builder,
+    tag,
+    dockerfile: join(recipe, 'Dockerfile.builder'),
+    context,
+    args,
+  });
   const container = await docker('create', tag, 'true');
   try {
     await docker('cp', `${container}:/out/server`, join(work, 'server'));
@@ -61,7 +77,8 @@ async function compileInBuilder(base: string, work: string): Promise<string> {
   return join(work, 'server');
 }
 
-const isRight = async (binary: string) => process.platform !== 'linux' || (await run(binary, ['-version'])).stdout.includes(version);
+const isRight = async (binary: string) =>
+  process.platform !== 'linux' || (await run(binary, ['-version'])).stdout.includes(version);
 
 async function serverBinary(base: string, work: string): Promise<string> {
   const kept = join(stateDir(), `toxiproxy-server-${version}-${process.arch}`);

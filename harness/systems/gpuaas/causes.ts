@@ -1,4 +1,7 @@
-/** Our finer words below the signals, and the resources that a failing hop blames. One sentence each, for people. */
+/**
+ * Our finer words below the signals, and the resources that a failing hop blames. One sentence
+ * each, for people.
+ */
 export const causes: Readonly<Record<string, string>> = {
   released: 'the allocation was given back',
   not_found: 'the API knows no such allocation',
@@ -23,7 +26,8 @@ export const causes: Readonly<Record<string, string>> = {
   guest_agent_and_ssh_down: 'neither SSH nor the guest agent answers, while the node polls',
   fs_readonly: 'the file system is mounted read-only',
   io_error: 'the disk fails to take a write',
-  diagnostic_path_unwritable: 'the agent may not write where its record belongs, or the place is not there',
+  diagnostic_path_unwritable:
+    'the agent may not write where its record belongs, or the place is not there',
   agent_user_missing: 'the user that the agent runs as does not exist on the node',
   url_invalid: 'the address that the agent is configured with is no URL',
   tls_stall: 'connected, then no certificate came',
@@ -48,10 +52,13 @@ export const causes: Readonly<Record<string, string>> = {
   cert_missing: "the node's certificate or its key is not there",
   cert_unparsable: "the file of the node's certificate holds no certificate",
   key_mismatch: "the node's certificate and its key do not belong together",
-  cert_untrusted_by_ingress: 'the ingress refuses a certificate that is valid by itself: it trusts another CA',
-  endpoint_profile_drift: 'the node uses another endpoint than its profile declares, or what answered is not the product',
+  cert_untrusted_by_ingress:
+    'the ingress refuses a certificate that is valid by itself: it trusts another CA',
+  endpoint_profile_drift:
+    'the node uses another endpoint than its profile declares, or what answered is not the product',
   recovery_token_missing: 'the certificate is gone and no valid token is there to enrol with',
-  recovery_enrollment_blocked: 'the agent tried to enrol again as often as it may, or could not keep what it was given',
+  recovery_enrollment_blocked:
+    'the agent tried to enrol again as often as it may, or could not keep what it was given',
   identity_mismatch: 'the certificate belongs to another node',
   auth_refused: 'the API refuses the identity for another reason',
   identity_revoked_or_fenced: 'the platform has revoked or fenced the identity',
@@ -88,25 +95,30 @@ export const causes: Readonly<Record<string, string>> = {
   route_not_found: 'the edge has no route for the health path of the gateway',
   login_page: 'the health path leads to a login',
   not_our_service: 'something else than the product answers',
-  session_binding_unavailable: 'the gateway cannot bind the session: its session store does not answer',
+  session_binding_unavailable:
+    'the gateway cannot bind the session: its session store does not answer',
   gateway_down: 'the edge finds no gateway behind it',
-  token_rejected: 'the gateway refuses the token that was just minted, or takes one that was made up',
+  token_rejected:
+    'the gateway refuses the token that was just minted, or takes one that was made up',
   token_used: 'the token was used before',
   upgrade_refused: 'the upgrade is refused, with an answer that is not known here',
   upgrade_reset: 'the connection is closed in the middle of the upgrade',
   edge_denied: 'the edge does not take the login',
   upgrade_headers_stripped: 'the upgrade headers did not reach the gateway',
-  subprotocol_lost: 'the token subprotocol did not reach the gateway, or its choice did not come back',
+  subprotocol_lost:
+    'the token subprotocol did not reach the gateway, or its choice did not come back',
   silent_hang: 'the gateway neither accepts nor refuses',
   closed_without_frame: 'the gateway accepted, and closed without saying why',
   not_enqueued: 'the API did not enqueue terminal.open',
   profile_drift: 'the agent uses another terminal address than the profile declares',
-  wrong_endpoint: 'the address of the agent is reachable, and it is not the node listener of the gateway',
+  wrong_endpoint:
+    'the address of the agent is reachable, and it is not the node listener of the gateway',
   late: 'the stream arrived after the gateway had given up',
   other_replica: 'the stream went to a gateway that does not have the session',
   no_stream: 'no stream came, and nobody says why',
   old_agent: 'the agent reported success without a stream',
-  client_cert_untrusted: "the gateway trusts another CA than the one that signed the node's certificate",
+  client_cert_untrusted:
+    "the gateway trusts another CA than the one that signed the node's certificate",
   client_cert_expired: "the node's certificate is past its end, for the gateway",
   client_cert_missing: 'the node showed the gateway no certificate',
   client_identity_mismatch: 'the certificate belongs to another node than the one of the session',

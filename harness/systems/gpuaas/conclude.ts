@@ -1,4 +1,5 @@
-// What only the whole says: what the user sees, how far the trouble reaches, and what this run is a proof of.
+// What only the whole says: what the user sees, how far the trouble reaches, and what this run is a
+// proof of.
 import type { Conclusion, Finding } from '../../preflight/types.ts';
 import type { PreflightReport } from '../../records/preflight.ts';
 import { on, text } from './flags.ts';
@@ -7,9 +8,20 @@ import { readModel } from './probe/read-model.ts';
 import { hasOperator, type Session } from './probe/session.ts';
 
 type UserState = PreflightReport['user_state'];
-const userStates: readonly string[] = ['normal', 'temporary', 'recovering', 'operator_action_required', 'security_action_required'];
-const asState = (value: string | null): UserState => (value !== null && userStates.includes(value) ? (value as UserState) : null);
-const nodeSide = new Set(['node_runtime_api_reachability', 'node_recovery_status', 'node_heartbeat']);
+const userStates: readonly string[] = [
+  'normal',
+  'temporary',
+  'recovering',
+  'operator_action_required',
+  'security_action_required',
+];
+const asState = (value: string | null): UserState =>
+  value !== null && userStates.includes(value) ? (value as UserState) : null;
+const nodeSide = new Set([
+  'node_runtime_api_reachability',
+  'node_recovery_status',
+  'node_heartbeat',
+]);
 
 const hasApi = (session: Session): boolean => text(session.request, 'api-base') !== undefined;
 
@@ -27,7 +39,9 @@ async function userState(session: Session, healthy: boolean): Promise<UserState>
     );
     return granted(again) ? (asState(str(at(again.json, 'user', 'state'))) ?? first) : first;
   }
-  return hasOperator(session.request) ? asState(readModel(await session.node())?.userState ?? null) : null;
+  return hasOperator(session.request)
+    ? asState(readModel(await session.node())?.userState ?? null)
+    : null;
 }
 
 /** From this very session: a user who opens a terminal now meets the same. */
@@ -57,11 +71,15 @@ async function scope(session: Session, failed: string | null): Promise<Conclusio
   return nodes.length > 1 && down.length === nodes.length ? 'fleet' : 'node';
 }
 
-async function proof(session: Session, findings: ReadonlyMap<string, Finding>): Promise<string | null> {
+async function proof(
+  session: Session,
+  findings: ReadonlyMap<string, Finding>,
+): Promise<string | null> {
   const smoke = on(session.request, 'run-ws-smoke');
   const ws = findings.get('browser_terminal_ws');
   if (!ws || ws.status === 'skipped') return smoke ? 'none: the WebSocket was not asked' : null;
-  if (ws.cause === 'edge_auth_required') return 'none: the edge wants a login, and no cookie was given';
+  if (ws.cause === 'edge_auth_required')
+    return 'none: the edge wants a login, and no cookie was given';
   const cookie = (await session.cookie()) !== undefined;
   if (text(session.request, 'allocation-id') === undefined)
     return `route classification only${cookie ? ', authenticated at the edge' : ', without an edge cookie'}`;
@@ -107,7 +125,10 @@ export async function leaveNote(session: Session): Promise<void> {
   await (await session.api())('/v1/preflights', { method: 'POST', token, body, timeoutMs: 500 });
 }
 
-/** `--attach`: the record of a node that cannot upload it itself becomes host evidence at the platform. */
+/**
+ * `--attach`: the record of a node that cannot upload it itself becomes host evidence at the
+ * platform.
+ */
 export async function attach(session: Session): Promise<void> {
   if (!on(session.request, 'attach') || !hasApi(session)) return;
   const [visit, token] = await Promise.all([session.visit(), session.operator()]);

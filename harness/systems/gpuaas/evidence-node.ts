@@ -2,7 +2,10 @@ import { openDocker } from '../../drivers/docker.ts';
 import type { EvidenceSource, HookContext } from '../hooks.ts';
 import { nodeOf, onNode } from './platform.ts';
 
-/** What is read on the node, all of it in one visit: a connection costs more than what is asked over it. */
+/**
+ * What is read on the node, all of it in one visit: a connection costs more than what is asked over
+ * it.
+ */
 interface Asked {
   readonly file: string;
   readonly title: string;
@@ -31,12 +34,16 @@ const asked: Readonly<Record<string, Asked>> = {
   'agent-diagnostic': {
     file: 'agent-diagnostic.json',
     title: "the agent's own record",
-    texts: ['node-agent local diagnostic evidence', 'node-agent local diagnostic record (server_tls_untrusted)'],
+    texts: [
+      'node-agent local diagnostic evidence',
+      'node-agent local diagnostic record (server_tls_untrusted)',
+    ],
     script: () => 'cat /var/lib/gpuaas/diagnostics/current.json',
   },
   'diagnostic-files': {
     file: 'diagnostic-files.txt',
-    title: 'when and how large the diagnostic record was written, and what the journal says of failed writes',
+    title:
+      'when and how large the diagnostic record was written, and what the journal says of failed writes',
     texts: ['diagnostic write result'],
     script: (context) =>
       `ls -la --time-style=full-iso /var/lib/gpuaas/diagnostics; journalctl -u ${nodeOf(context).node.agentUnit} --since @${seconds(context)} --no-pager -o cat | grep -iE 'ENOSPC|no space|diagnostic' | tail -n 50; true`,
@@ -51,7 +58,8 @@ const asked: Readonly<Record<string, Asked>> = {
     file: 'log-buffers.txt',
     title: 'what logs and waiting results take on the disk',
     texts: ['journald/log-buffer usage'],
-    script: () => 'journalctl --disk-usage; du -sh /var/log/journal /run/log/journal /var/lib/gpuaas/* 2>/dev/null; true',
+    script: () =>
+      'journalctl --disk-usage; du -sh /var/log/journal /run/log/journal /var/lib/gpuaas/* 2>/dev/null; true',
   },
   'unit-state': {
     file: 'unit-state.txt',
@@ -79,8 +87,12 @@ const asked: Readonly<Record<string, Asked>> = {
 /** Only where it is asked for: it waits for a handshake that may never come. */
 const chain: Asked = {
   file: 'tls-chain.txt',
-  title: 'what the API host presents, checked against the trust bundle of the node, and the issuers in that bundle',
-  texts: ['TLS probe to API host with current trust bundle (node side)', "presented chain against the bundle's issuers"],
+  title:
+    'what the API host presents, checked against the trust bundle of the node, and the issuers in that bundle',
+  texts: [
+    'TLS probe to API host with current trust bundle (node side)',
+    "presented chain against the bundle's issuers",
+  ],
   script: () =>
     [
       `url=${fromEnv('GPUAAS_API_URL')}; bundle=${fromEnv('GPUAAS_CA_BUNDLE_PATH')}`,
@@ -93,7 +105,10 @@ const chain: Asked = {
 
 const markOf = ({ runId }: HookContext, name: string): string => `===== ${runId} ${name} `;
 
-/** Over SSH; when the fault cut that, over the lifeline, because evidence of a cut node is what is wanted most. */
+/**
+ * Over SSH; when the fault cut that, over the lifeline, because evidence of a cut node is what is
+ * wanted most.
+ */
 export async function shellOnNode(context: HookContext, script: string): Promise<string> {
   const argv = ['sh', '-c', script];
   try {
@@ -107,7 +122,8 @@ export async function shellOnNode(context: HookContext, script: string): Promise
 
 async function visit(context: HookContext): Promise<Map<string, string>> {
   const script = Object.entries(asked).map(
-    ([name, one]) => `echo '${markOf(context, name)}'; ( ${one.script(context)} ) 2>&1 || echo "[exit $?]"`,
+    ([name, one]) =>
+      `echo '${markOf(context, name)}'; ( ${one.script(context)} ) 2>&1 || echo "[exit $?]"`,
   );
   const all = await shellOnNode(context, script.join('\n'));
   const found = new Map<string, string>();
@@ -141,7 +157,12 @@ export const nodeEvidence: Readonly<Record<string, EvidenceSource>> = {
   ...Object.fromEntries(
     Object.entries(asked).map(([name, { file, title, texts }]) => [
       name,
-      { file, title, texts, collect: async (context: HookContext) => shown((await visited(context)).get(name)) },
+      {
+        file,
+        title,
+        texts,
+        collect: async (context: HookContext) => shown((await visited(context)).get(name)),
+      },
     ]),
   ),
   'tls-chain': {

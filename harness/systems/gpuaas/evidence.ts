@@ -4,7 +4,10 @@ import type { EvidenceSource, HookContext } from '../hooks.ts';
 import { nodeEvidence } from './evidence-node.ts';
 import { api, gatewayApi, nodeOf } from './platform.ts';
 
-/** What an operator would ask for at three in the morning, cut to the window of the run. `texts` are the catalogue's own words. */
+/**
+ * What an operator would ask for at three in the morning, cut to the window of the run. `texts` are
+ * the catalogue's own words.
+ */
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 const source = (
@@ -31,11 +34,21 @@ function containerLog(part: string, texts: readonly string[] = []): EvidenceSour
 }
 
 /** What the judged preflight measured at some hops: its probes are the helper's. */
-function measured(file: string, title: string, hops: readonly string[], texts: readonly string[]): EvidenceSource {
+function measured(
+  file: string,
+  title: string,
+  hops: readonly string[],
+  texts: readonly string[],
+): EvidenceSource {
   const collect = (context: HookContext): Promise<string> => {
-    const found = context.report?.hops.filter((hop) => hops.includes(hop.id) && hop.status !== 'skipped' && hop.status !== 'not_run') ?? [];
+    const found =
+      context.report?.hops.filter(
+        (hop) => hops.includes(hop.id) && hop.status !== 'skipped' && hop.status !== 'not_run',
+      ) ?? [];
     if (found.length < hops.length)
-      throw new Error(`the preflight asked ${found.map((hop) => hop.id).join(', ') || 'none'} of ${hops.join(', ')}`);
+      throw new Error(
+        `the preflight asked ${found.map((hop) => hop.id).join(', ') || 'none'} of ${hops.join(', ')}`,
+      );
     return Promise.resolve(json({ correlation_id: context.correlationId, hops: found }));
   };
   return source(file, title, collect, texts);
@@ -45,10 +58,17 @@ function measured(file: string, title: string, hops: readonly string[], texts: r
 async function redisBinding(context: HookContext): Promise<string> {
   const container = containerOf(context, 'redis');
   const { toxiproxy } = context.profile;
-  const asked = ['redis-cli', '--scan', '--pattern', context.sessionId === undefined ? 'session:*' : `session:${context.sessionId}`];
+  const asked = [
+    'redis-cli',
+    '--scan',
+    '--pattern',
+    context.sessionId === undefined ? 'session:*' : `session:${context.sessionId}`,
+  ];
   const [state, link, keys] = await Promise.all([
     openDocker().inspect(container),
-    toxiproxy === undefined ? null : openToxiproxy(toxiproxy.url).read('gateway.redis').catch(String),
+    toxiproxy === undefined
+      ? null
+      : openToxiproxy(toxiproxy.url).read('gateway.redis').catch(String),
     openDocker()
       .exec(container, asked)
       .then((result) => result.stdout.split('\n').filter((key) => key !== ''), String),
@@ -58,17 +78,26 @@ async function redisBinding(context: HookContext): Promise<string> {
 
 /** The order that made the allocation's user on the node, and what came of it. */
 async function userSetup(context: HookContext): Promise<string> {
-  const { rows } = await api<{ rows: { target: string; at: string }[] }>(context, 'GET', '/v1/audit?action=task.enqueue');
-  const orders = rows.filter(({ target }) => target.startsWith(`${nodeOf(context).name}/allocation.provision_user/`));
+  const { rows } = await api<{ rows: { target: string; at: string }[] }>(
+    context,
+    'GET',
+    '/v1/audit?action=task.enqueue',
+  );
+  const orders = rows.filter(({ target }) =>
+    target.startsWith(`${nodeOf(context).name}/allocation.provision_user/`),
+  );
   const ids = orders.map(({ target }) => target.split('/')[2] ?? '').slice(-5);
-  if (ids.length === 0) throw new Error(`no allocation.provision_user for ${nodeOf(context).name} in the audit`);
+  if (ids.length === 0)
+    throw new Error(`no allocation.provision_user for ${nodeOf(context).name} in the audit`);
   return json(await Promise.all(ids.map((id) => api(context, 'GET', `/v1/tasks/${id}`))));
 }
 
 async function gatewayRecords(context: HookContext): Promise<string> {
   const since = encodeURIComponent(context.since);
   const [session, refusals] = await Promise.all([
-    context.sessionId === undefined ? null : gatewayApi(context, `/v1/sessions/${context.sessionId}/observations`),
+    context.sessionId === undefined
+      ? null
+      : gatewayApi(context, `/v1/sessions/${context.sessionId}/observations`),
     gatewayApi(context, `/v1/tls-refusals?since=${since}`),
   ]);
   return json({ session, tls: refusals });
@@ -84,11 +113,22 @@ const platform: Readonly<Record<string, EvidenceSource>> = {
   allocation: source(
     'allocation.json',
     'the allocation as its user sees it',
-    async (context) => json(await api(context, 'GET', `/v1/allocations/${nodeOf(context).node.allocation}`, { as: 'user' })),
+    async (context) =>
+      json(
+        await api(context, 'GET', `/v1/allocations/${nodeOf(context).node.allocation}`, {
+          as: 'user',
+        }),
+      ),
     ['allocation/node IDs', 'allocation ID'],
   ),
   history: source('node-history.json', 'changes of the classified status', async (context) =>
-    json(await api(context, 'GET', `/v1/nodes/${nodeOf(context).name}/history?since=${encodeURIComponent(context.since)}`)),
+    json(
+      await api(
+        context,
+        'GET',
+        `/v1/nodes/${nodeOf(context).name}/history?since=${encodeURIComponent(context.since)}`,
+      ),
+    ),
   ),
   audit: source('audit.json', 'audit rows of the window', async (context) =>
     json(await api(context, 'GET', `/v1/audit?since=${encodeURIComponent(context.since)}`)),
@@ -98,20 +138,38 @@ const platform: Readonly<Record<string, EvidenceSource>> = {
     'the correlation id of the judged preflight, and its audit rows',
     async (context) => {
       if (context.correlationId === undefined) throw new Error('no preflight was judged');
-      const found = await api<object>(context, 'GET', `/v1/audit?correlation_id=${context.correlationId}`);
+      const found = await api<object>(
+        context,
+        'GET',
+        `/v1/audit?correlation_id=${context.correlationId}`,
+      );
       return json({ correlation_id: context.correlationId, ...found });
     },
     ['correlation ID', 'token mint correlation ID'],
   ),
-  'terminal-session': source('terminal-session.json', 'the terminal session of the judged preflight', async (context) =>
-    json(context.sessionId === undefined ? null : await api(context, 'GET', `/v1/terminal/sessions/${context.sessionId}`)),
+  'terminal-session': source(
+    'terminal-session.json',
+    'the terminal session of the judged preflight',
+    async (context) =>
+      json(
+        context.sessionId === undefined
+          ? null
+          : await api(context, 'GET', `/v1/terminal/sessions/${context.sessionId}`),
+      ),
   ),
-  'user-setup': source('user-setup.json', "the tasks that make the allocations' users", userSetup, ['user setup task evidence'], true),
+  'user-setup': source(
+    'user-setup.json',
+    "the tasks that make the allocations' users",
+    userSetup,
+    ['user setup task evidence'],
+    true,
+  ),
   'user-view': source(
     'user-view.json',
     'what the user was told',
     (context) => {
-      if (context.user === undefined || context.user.message === null) throw new Error('the user was shown no message');
+      if (context.user === undefined || context.user.message === null)
+        throw new Error('the user was shown no message');
       return Promise.resolve(json(context.user));
     },
     ['browser close/error', 'browser-visible message'],
@@ -125,7 +183,12 @@ const probes: Readonly<Record<string, EvidenceSource>> = {
     ['node_ops_access', 'node_runtime_api_reachability'],
     ['Helper SSH probe detail', 'SSH path versus node-agent API path comparison'],
   ),
-  'probe-api': measured('probe-api.json', "the API's answer to the node", ['node_runtime_api_reachability'], ['API auth response']),
+  'probe-api': measured(
+    'probe-api.json',
+    "the API's answer to the node",
+    ['node_runtime_api_reachability'],
+    ['API auth response'],
+  ),
   'probe-public': measured(
     'probe-public.json',
     'the public terminal route',
@@ -147,11 +210,16 @@ const probes: Readonly<Record<string, EvidenceSource>> = {
 };
 
 const parts: Readonly<Record<string, EvidenceSource>> = {
-  'gateway-records': source('gateway-records.json', 'what the gateway observed of the session, and TLS refusals', gatewayRecords, [
-    'gateway `node_stream_timeout`',
-    'Gateway timeout/error frame',
-    'Gateway TLS/client-cert error',
-  ]),
+  'gateway-records': source(
+    'gateway-records.json',
+    'what the gateway observed of the session, and TLS refusals',
+    gatewayRecords,
+    [
+      'gateway `node_stream_timeout`',
+      'Gateway timeout/error frame',
+      'Gateway TLS/client-cert error',
+    ],
+  ),
   'redis-binding': source(
     'redis-binding.json',
     'the store of session bindings and the way to it',
@@ -182,4 +250,9 @@ const parts: Readonly<Record<string, EvidenceSource>> = {
   'log-edge': containerLog('edge'),
 };
 
-export const evidence: Readonly<Record<string, EvidenceSource>> = { ...platform, ...probes, ...nodeEvidence, ...parts };
+export const evidence: Readonly<Record<string, EvidenceSource>> = {
+  ...platform,
+  ...probes,
+  ...nodeEvidence,
+  ...parts,
+};

@@ -1,27 +1,69 @@
 import type { Flag, Request } from '../../preflight/types.ts';
 
-/** The seeds' helper flags (both command forms), and what a deployment of its own needs beside them. */
+/**
+ * The seeds' helper flags (both command forms), and what a deployment of its own needs beside them.
+ */
 export const flags: readonly Flag[] = [
-  { name: 'api-base', kind: 'url', help: 'public API, e.g. https://api.example.test', lacking: 'everything that the platform itself says' },
-  { name: 'terminal-base', kind: 'url', help: 'public terminal gateway', lacking: 'the browser side of the terminal' },
-  { name: 'allocation-id', kind: 'text', help: 'the allocation whose terminal is probed', lacking: 'allocation, token and terminal hops' },
+  {
+    name: 'api-base',
+    kind: 'url',
+    help: 'public API, e.g. https://api.example.test',
+    lacking: 'everything that the platform itself says',
+  },
+  {
+    name: 'terminal-base',
+    kind: 'url',
+    help: 'public terminal gateway',
+    lacking: 'the browser side of the terminal',
+  },
+  {
+    name: 'allocation-id',
+    kind: 'text',
+    help: 'the allocation whose terminal is probed',
+    lacking: 'allocation, token and terminal hops',
+  },
   { name: 'node-id', kind: 'text', help: 'the node; taken from the allocation when absent' },
-  { name: 'node-host', kind: 'text', help: 'address or name of the node for SSH', lacking: 'everything that is probed from the node' },
+  {
+    name: 'node-host',
+    kind: 'text',
+    help: 'address or name of the node for SSH',
+    lacking: 'everything that is probed from the node',
+  },
   { name: 'node-user', kind: 'text', help: 'user for SSH (default ubuntu)' },
   { name: 'node-ssh-port', kind: 'port', help: 'port for SSH (default 22)' },
   { name: 'known-hosts', kind: 'file', help: 'pinned host keys (default ~/.ssh/known_hosts)' },
   { name: 'ssh-key', kind: 'file', help: 'private key for SSH (default ~/.ssh/id_ed25519)' },
   { name: 'agent-user', kind: 'text', help: 'user that the node agent runs as (default gpuaas)' },
-  { name: 'agent-unit', kind: 'text', help: 'unit of the node agent (default gpuaas-node-agent.service)' },
+  {
+    name: 'agent-unit',
+    kind: 'text',
+    help: 'unit of the node agent (default gpuaas-node-agent.service)',
+  },
   {
     name: 'node-runtime-api-url',
     kind: 'url',
     help: 'node-facing API that the profile declares; probed beside the one that the agent really uses',
   },
-  { name: 'node-runtime-resolve-address', kind: 'text', help: 'address of that API, tried beside what the node resolves' },
-  { name: 'node-terminal-url', kind: 'url', help: 'node-facing terminal listener that the profile declares' },
-  { name: 'node-terminal-resolve-address', kind: 'text', help: 'address of that listener, tried beside what the node resolves' },
-  { name: 'resolve-address', kind: 'text', help: 'address for the public names, in place of what this machine resolves' },
+  {
+    name: 'node-runtime-resolve-address',
+    kind: 'text',
+    help: 'address of that API, tried beside what the node resolves',
+  },
+  {
+    name: 'node-terminal-url',
+    kind: 'url',
+    help: 'node-facing terminal listener that the profile declares',
+  },
+  {
+    name: 'node-terminal-resolve-address',
+    kind: 'text',
+    help: 'address of that listener, tried beside what the node resolves',
+  },
+  {
+    name: 'resolve-address',
+    kind: 'text',
+    help: 'address for the public names, in place of what this machine resolves',
+  },
   { name: 'ca-file', kind: 'file', help: 'CA certificates for the public names' },
   {
     name: 'operator-token-file',
@@ -48,14 +90,26 @@ export const flags: readonly Flag[] = [
     lacking: 'the guest agent half of node_ops_access',
   },
   { name: 'environment', kind: 'text', help: 'name of the environment, for the report' },
-  { name: 'compare-profile', kind: 'file', help: 'saved JSON report of an environment in which the same node path works' },
-  { name: 'attach', kind: 'switch', help: 'hand the diagnostic record found on the node to the platform as host evidence' },
+  {
+    name: 'compare-profile',
+    kind: 'file',
+    help: 'saved JSON report of an environment in which the same node path works',
+  },
+  {
+    name: 'attach',
+    kind: 'switch',
+    help: 'hand the diagnostic record found on the node to the platform as host evidence',
+  },
   {
     name: 'run-ws-smoke',
     kind: 'switch',
     help: 'browser WebSocket smoke: terminal upgrade even without an allocation, and the notification socket',
   },
-  { name: 'browser', kind: 'url', help: 'CDP address of a browser that opens the console page (adds browser_terminal_page)' },
+  {
+    name: 'browser',
+    kind: 'url',
+    help: 'CDP address of a browser that opens the console page (adds browser_terminal_page)',
+  },
   { name: 'console-base', kind: 'url', help: 'public console, for --browser' },
 ];
 
@@ -75,11 +129,18 @@ export const on = (request: Request, name: string): boolean => request.flags[nam
 export function checkFlags(given: Request['flags']): string[] {
   const errors: string[] = [];
   const needs = (flag: string, other: string) => {
-    if (given[flag] !== undefined && given[other] === undefined) errors.push(`found: --${flag} without --${other} | allowed: both`);
+    if (given[flag] !== undefined && given[other] === undefined)
+      errors.push(`found: --${flag} without --${other} | allowed: both`);
   };
   if (given['api-base'] === undefined && given['node-host'] === undefined)
-    errors.push('found: neither --api-base nor --node-host | allowed: at least one of them, or --profile');
-  if (given['node-id'] === undefined && given['allocation-id'] === undefined && given['api-base'] !== undefined)
+    errors.push(
+      'found: neither --api-base nor --node-host | allowed: at least one of them, or --profile',
+    );
+  if (
+    given['node-id'] === undefined &&
+    given['allocation-id'] === undefined &&
+    given['api-base'] !== undefined
+  )
     errors.push('found: neither --node-id nor --allocation-id | allowed: at least one of them');
   needs('node-runtime-resolve-address', 'node-runtime-api-url');
   needs('node-terminal-resolve-address', 'node-terminal-url');

@@ -1,5 +1,13 @@
 import type { HookContext, Invariant } from '../hooks.ts';
-import { type AllocationModel, allocationModel, api, mustOnNode, type NodeModel, nodeModel, nodeOf } from './platform.ts';
+import {
+  type AllocationModel,
+  allocationModel,
+  api,
+  mustOnNode,
+  type NodeModel,
+  nodeModel,
+  nodeOf,
+} from './platform.ts';
 import { terminalSeconds } from './policies.ts';
 import { retryFlood } from './retries.ts';
 import { type TerminalTry, tryTerminal } from './terminal.ts';
@@ -15,10 +23,16 @@ export const meaning = {
     held: state === 'active' && app?.status !== 'failed',
     detail: `allocation ${state}, app ${app?.status ?? 'none'}`,
   }),
-  node_reenrolled: (before: number, now: number): Held => ({ held: now === before, detail: `enrolments: ${before} before, ${now} now` }),
+  node_reenrolled: (before: number, now: number): Held => ({
+    held: now === before,
+    detail: `enrolments: ${before} before, ${now} now`,
+  }),
   host_config_partial(before: readonly string[], now: readonly string[]): Held {
     const lost = before.filter((key) => !now.includes(key));
-    return { held: lost.length === 0, detail: lost.length === 0 ? `${now.length} keys` : `lost: ${lost.join(', ')}` };
+    return {
+      held: lost.length === 0,
+      detail: lost.length === 0 ? `${now.length} keys` : `lost: ${lost.join(', ')}`,
+    };
   },
   agent_down_reported: ({ agent_status, heartbeat, recovery }: NodeModel): Held => ({
     held: agent_status === 'healthy' && !heartbeat.stale && recovery.reason !== 'agent_down',
@@ -26,28 +40,48 @@ export const meaning = {
   }),
   /** The platform's generic answers: nothing heard (any more), and no better word for it. */
   generic_unreachable({ agent_status, recovery }: NodeModel): Held {
-    const generic = ['agent_down', 'node_agent_unreachable'].includes(recovery.reason ?? '') || ['stale', 'unknown'].includes(agent_status);
-    return { held: !generic, detail: `agent ${agent_status}, operator reason ${recovery.reason ?? 'none'}` };
+    const generic =
+      ['agent_down', 'node_agent_unreachable'].includes(recovery.reason ?? '') ||
+      ['stale', 'unknown'].includes(agent_status);
+    return {
+      held: !generic,
+      detail: `agent ${agent_status}, operator reason ${recovery.reason ?? 'none'}`,
+    };
   },
-  ready_without_shell: ({ end, answered, detail }: TerminalTry): Held => ({ held: end !== 'ready' || answered, detail }),
+  ready_without_shell: ({ end, answered, detail }: TerminalTry): Held => ({
+    held: end !== 'ready' || answered,
+    detail,
+  }),
   stuck_connecting: ({ end, detail }: TerminalTry): Held => ({ held: end !== 'silent', detail }),
-  hand_edited_names: (manual: number): Held => ({ held: manual === 0, detail: `${manual} manual entries` }),
+  hand_edited_names: (manual: number): Held => ({
+    held: manual === 0,
+    detail: `${manual} manual entries`,
+  }),
 } as const;
 
-/** The must-nots of the catalogue, each as something that can be watched. `texts` are the catalogue's own words. */
+/**
+ * The must-nots of the catalogue, each as something that can be watched. `texts` are the
+ * catalogue's own words.
+ */
 const workloadFailed: Invariant = {
   title: 'the workload and its app are not marked failed because the node is out of reach',
   texts: ['mark workload failed', 'mark app runtime failed'],
   when: 'always',
   before: (context) => allocationModel(context),
-  check: async (context, before) => workloadSince(before as AllocationModel | undefined, await allocationModel(context)),
+  check: async (context, before) =>
+    workloadSince(before as AllocationModel | undefined, await allocationModel(context)),
 };
 
 /** What was marked before is not marked because of the fault. */
-export function workloadSince(before: AllocationModel | undefined, now: AllocationModel): { held: boolean | null; detail: string } {
+export function workloadSince(
+  before: AllocationModel | undefined,
+  now: AllocationModel,
+): { held: boolean | null; detail: string } {
   if (before === undefined) return { held: null, detail: 'not read before the fault' };
   const earlier = meaning.workload_failed(before);
-  return earlier.held ? meaning.workload_failed(now) : { held: null, detail: `before the fault already: ${earlier.detail}` };
+  return earlier.held
+    ? meaning.workload_failed(now)
+    : { held: null, detail: `before the fault already: ${earlier.detail}` };
 }
 
 const nodeReenrolled: Invariant = {
@@ -78,7 +112,12 @@ const hostConfigPartial: Invariant = {
 
 /** Names only; the values hold a token. */
 async function envKeys(context: HookContext): Promise<string[]> {
-  const text = await mustOnNode(context, ['sed', '-n', 's/^\\([A-Z_]*\\)=..*/\\1/p', '/etc/gpuaas/env']);
+  const text = await mustOnNode(context, [
+    'sed',
+    '-n',
+    's/^\\([A-Z_]*\\)=..*/\\1/p',
+    '/etc/gpuaas/env',
+  ]);
   return text.split('\n').filter((key) => key !== '');
 }
 
@@ -98,9 +137,13 @@ const genericUnreachable: Invariant = {
 
 const readyWithoutShell: Invariant = {
   title: 'a finished task is not shown as a ready terminal',
-  texts: ['treat task success as session readiness', 'treat terminal.open task success as terminal/session readiness'],
+  texts: [
+    'treat task success as session readiness',
+    'treat terminal.open task success as terminal/session readiness',
+  ],
   when: 'fault',
-  check: async (context) => meaning.ready_without_shell(await tryTerminal(context, deadline(context))),
+  check: async (context) =>
+    meaning.ready_without_shell(await tryTerminal(context, deadline(context))),
 };
 
 const stuckConnecting: Invariant = {
@@ -110,7 +153,8 @@ const stuckConnecting: Invariant = {
   check: async (context) => meaning.stuck_connecting(await tryTerminal(context, deadline(context))),
 };
 
-const deadline = ({ profile }: HookContext): number => 1000 * terminalSeconds(profile.policies) + 1500;
+const deadline = ({ profile }: HookContext): number =>
+  1000 * terminalSeconds(profile.policies) + 1500;
 
 const handEditedNames: Invariant = {
   title: 'names on the node come from its profile, not from a manual entry',
@@ -147,8 +191,13 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   hand_edited_names: handEditedNames,
 };
 
-/** What the platform recorded about the node since a moment: the kind and the reason of every change. */
-export async function history(context: HookContext): Promise<readonly { at: string; kind: string; detail: string }[]> {
+/**
+ * What the platform recorded about the node since a moment: the kind and the reason of every
+ * change.
+ */
+export async function history(
+  context: HookContext,
+): Promise<readonly { at: string; kind: string; detail: string }[]> {
   interface Row {
     readonly at: string;
     readonly kind: string;
@@ -162,6 +211,8 @@ export async function history(context: HookContext): Promise<readonly { at: stri
   );
   return events.flatMap((event) => {
     const detail = `${event.kind} ${event.reason ?? ''}`.trim();
-    return [event.kind, event.reason, event.user_state].flatMap((kind) => (kind === null ? [] : [{ at: event.at, kind, detail }]));
+    return [event.kind, event.reason, event.user_state].flatMap((kind) =>
+      kind === null ? [] : [{ at: event.at, kind, detail }],
+    );
   });
 }

@@ -15,7 +15,10 @@ export const names = {
   ],
 } as const;
 
-/** What the wire contract lets the platform say: of a node in its history, and to a person in the console. */
+/**
+ * What the wire contract lets the platform say: of a node in its history, and to a person in the
+ * console.
+ */
 export const words = {
   history: [
     'status',

@@ -6,10 +6,14 @@ import { edgeCookieOf } from './cookie.ts';
 import { nodeOf, publicOf, readSecret, tokenOf } from './platform.ts';
 
 /** What the user's terminal page shows in a real browser; the picture goes into the run folder. */
-export async function renderedTerminal(context: HookContext, deadlineMs: number): Promise<Omit<PageView, 'foundIn'>> {
+export async function renderedTerminal(
+  context: HookContext,
+  deadlineMs: number,
+): Promise<Omit<PageView, 'foundIn'>> {
   const { profile } = context;
   const { consoleBase } = publicOf(profile);
-  if (profile.browser === undefined || consoleBase === undefined) throw new Error('the profile names no browser or no console');
+  if (profile.browser === undefined || consoleBase === undefined)
+    throw new Error('the profile names no browser or no console');
   const page = await openConsole({
     cdpUrl: profile.browser.cdpUrl,
     consoleBase,
@@ -20,7 +24,8 @@ export async function renderedTerminal(context: HookContext, deadlineMs: number)
   try {
     return await measure('driver', 'console shows', async () => {
       await page.waitFor(({ state }) => state === 'error' || state === 'ready', deadlineMs);
-      if (context.pictures !== undefined) await page.screenshot(join(context.pictures, 'terminal-page.png'));
+      if (context.pictures !== undefined)
+        await page.screenshot(join(context.pictures, 'terminal-page.png'));
       const { state, code, message, next, correlationId } = await page.state();
       return { state, code, message, next, correlationId };
     });

@@ -5,7 +5,10 @@ import type { Profile } from '../../records/profile.ts';
 import { declaredWait, measure } from '../../records/spans.ts';
 import type { HookContext } from '../hooks.ts';
 
-/** How the hooks of this system talk to the platform: its public API as operator or as user, and a node over SSH. */
+/**
+ * How the hooks of this system talk to the platform: its public API as operator or as user, and a
+ * node over SSH.
+ */
 export type Role = 'operator' | 'user';
 
 export function readSecret(file: string | undefined, what: string): string {
@@ -25,7 +28,10 @@ export function tokenOf(profile: Profile, role: Role): string {
 
 export function transportOf(profile: Profile): { ca?: string; resolveAddress?: string } {
   const { caFile, resolveAddress } = publicOf(profile);
-  return { ...(caFile !== undefined && { ca: readFileSync(caFile, 'utf8') }), ...(resolveAddress !== undefined && { resolveAddress }) };
+  return {
+    ...(caFile !== undefined && { ca: readFileSync(caFile, 'utf8') }),
+    ...(resolveAddress !== undefined && { resolveAddress }),
+  };
 }
 
 export async function ask(
@@ -52,7 +58,12 @@ export async function ask(
 }
 
 /** The answer's JSON, or an error that says what came instead. */
-export async function api<T>(context: HookContext, method: string, path: string, options: { as?: Role; body?: unknown } = {}): Promise<T> {
+export async function api<T>(
+  context: HookContext,
+  method: string,
+  path: string,
+  options: { as?: Role; body?: unknown } = {},
+): Promise<T> {
   const answer = await ask(context, method, path, options);
   if (answer.status < 200 || answer.status > 299)
     throw new Error(`${method} ${path} answered ${answer.status}: ${answer.body.slice(0, 200)}`);
@@ -63,8 +74,11 @@ export async function api<T>(context: HookContext, method: string, path: string,
 export async function gatewayApi<T>({ profile }: HookContext, path: string): Promise<T> {
   const url = `${publicOf(profile).terminalBase.replace(/\/+$/, '')}${path}`;
   const headers = { authorization: `Bearer ${tokenOf(profile, 'operator')}` };
-  const answer = await measure('driver', `GET ${path}`, () => request({ url, headers, ...transportOf(profile), timeoutMs: 5000 }));
-  if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}: ${answer.body.slice(0, 200)}`);
+  const answer = await measure('driver', `GET ${path}`, () =>
+    request({ url, headers, ...transportOf(profile), timeoutMs: 5000 }),
+  );
+  if (answer.status !== 200)
+    throw new Error(`GET ${path} answered ${answer.status}: ${answer.body.slice(0, 200)}`);
   return JSON.parse(answer.body) as T;
 }
 
@@ -76,7 +90,12 @@ export function nodeOf(context: HookContext): { name: string; node: Profile['nod
 }
 
 /** One command as root on the run's node, over SSH as an operator would. */
-export async function onNode(context: HookContext, argv: readonly string[], stdin?: string, timeoutMs = 15_000): Promise<SshResult> {
+export async function onNode(
+  context: HookContext,
+  argv: readonly string[],
+  stdin?: string,
+  timeoutMs = 15_000,
+): Promise<SshResult> {
   const { node } = nodeOf(context);
   const connection = await connectSsh({
     host: node.sshHost,
@@ -86,16 +105,27 @@ export async function onNode(context: HookContext, argv: readonly string[], stdi
     knownHostsFile: node.knownHostsFile,
   });
   try {
-    return await connection.exec(argv, { sudo: true, timeoutMs, ...(stdin !== undefined && { stdin }) });
+    return await connection.exec(argv, {
+      sudo: true,
+      timeoutMs,
+      ...(stdin !== undefined && { stdin }),
+    });
   } finally {
     connection.close();
   }
 }
 
-export async function mustOnNode(context: HookContext, argv: readonly string[], stdin?: string, timeoutMs?: number): Promise<string> {
+export async function mustOnNode(
+  context: HookContext,
+  argv: readonly string[],
+  stdin?: string,
+  timeoutMs?: number,
+): Promise<string> {
   const result = await onNode(context, argv, stdin, timeoutMs);
   if (result.code !== 0)
-    throw new Error(`${argv.join(' ')} exited ${result.code ?? result.signal}: ${(result.stderr || result.stdout).trim().slice(0, 300)}`);
+    throw new Error(
+      `${argv.join(' ')} exited ${result.code ?? result.signal}: ${(result.stderr || result.stdout).trim().slice(0, 300)}`,
+    );
   return result.stdout;
 }
 
@@ -111,26 +141,49 @@ export interface NodeModel {
     instance_id: string | null;
   };
   readonly recovery: { reason: string | null; user_state: string; message: string };
-  readonly tasks: { queued: number; dispatched: number; expired_queued: number; failed_results: number };
+  readonly tasks: {
+    queued: number;
+    dispatched: number;
+    expired_queued: number;
+    failed_results: number;
+  };
   readonly counters: Readonly<Record<string, number>>;
 }
 
 export interface AllocationModel {
   readonly allocation_id: string;
   readonly state: string;
-  readonly app: { status: string; observation_stale: boolean; last_observation_at: string | null } | null;
+  readonly app: {
+    status: string;
+    observation_stale: boolean;
+    last_observation_at: string | null;
+  } | null;
   readonly user: { state: string; message: string };
 }
 
-export const nodeModel = (context: HookContext): Promise<NodeModel> => api<NodeModel>(context, 'GET', `/v1/nodes/${nodeOf(context).name}`);
+export const nodeModel = (context: HookContext): Promise<NodeModel> =>
+  api<NodeModel>(context, 'GET', `/v1/nodes/${nodeOf(context).name}`);
 
-export const allocationModel = (context: HookContext, as: Role = 'operator'): Promise<AllocationModel> =>
-  api<AllocationModel>(context, 'GET', `/v1/allocations/${nodeOf(context).node.allocation}`, { as });
+export const allocationModel = (
+  context: HookContext,
+  as: Role = 'operator',
+): Promise<AllocationModel> =>
+  api<AllocationModel>(context, 'GET', `/v1/allocations/${nodeOf(context).node.allocation}`, {
+    as,
+  });
 
-export async function taskDone(context: HookContext, taskId: string, withinMs: number): Promise<{ status: string; error: string | null }> {
+export async function taskDone(
+  context: HookContext,
+  taskId: string,
+  withinMs: number,
+): Promise<{ status: string; error: string | null }> {
   const until = performance.now() + withinMs;
   for (;;) {
-    const task = await api<{ status: string; error: string | null }>(context, 'GET', `/v1/tasks/${taskId}`);
+    const task = await api<{ status: string; error: string | null }>(
+      context,
+      'GET',
+      `/v1/tasks/${taskId}`,
+    );
     if (!['queued', 'dispatched'].includes(task.status) || performance.now() > until) return task;
     await declaredWait('task', 100);
   }

@@ -7,8 +7,13 @@ import { openSession, type Session } from './probe/session.ts';
 import { argvFromProfile } from './profile-argv.ts';
 import { signals } from './signals.ts';
 
-/** What a preflight needs of the system, and nothing else: the command must not load what only runs need. */
-export const gpuaasPreflight: PreflightSystem<Session> & { argvFromProfile: typeof argvFromProfile } = {
+/**
+ * What a preflight needs of the system, and nothing else: the command must not load what only runs
+ * need.
+ */
+export const gpuaasPreflight: PreflightSystem<Session> & {
+  argvFromProfile: typeof argvFromProfile;
+} = {
   name: 'gpuaas',
   hops,
   signals,

@@ -1,7 +1,10 @@
 import type { Profile } from '../../records/profile.ts';
 import type { OptionalHop } from '../define.ts';
 
-/** The preflight's argv for one node of a deployment: the one thing that a run folder needs to repeat it by hand. */
+/**
+ * The preflight's argv for one node of a deployment: the one thing that a run folder needs to
+ * repeat it by hand.
+ */
 export function argvFromProfile(profile: Profile, node: string | null): string[] {
   const name = node ?? Object.keys(profile.nodes)[0];
   const target = name === undefined ? undefined : profile.nodes[name];
@@ -26,13 +29,17 @@ export function argvFromProfile(profile: Profile, node: string | null): string[]
     ['provider-url', provider?.url],
     ['environment', profile.environment],
   ];
-  return given.flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, String(value)]));
+  return given.flatMap(([flag, value]) =>
+    value === undefined ? [] : [`--${flag}`, String(value)],
+  );
 }
 
 export const optionalHops: Readonly<Record<string, OptionalHop>> = {
   browser_terminal_page: {
     needs: 'browser and public.consoleBase',
     argv: ({ browser, public: open }) =>
-      browser === undefined || open?.consoleBase === undefined ? null : ['--browser', browser.cdpUrl, '--console-base', open.consoleBase],
+      browser === undefined || open?.consoleBase === undefined
+        ? null
+        : ['--browser', browser.cdpUrl, '--console-base', open.consoleBase],
   },
 };

@@ -1,7 +1,10 @@
 import type { HookContext, Repair } from '../hooks.ts';
 import { api, mustOnNode, nodeOf, taskDone } from './platform.ts';
 
-/** The platform's own procedures, as its operators run them: its API and its commands on a node, never its database. */
+/**
+ * The platform's own procedures, as its operators run them: its API and its commands on a node,
+ * never its database.
+ */
 const unitOf = (context: HookContext): string => nodeOf(context).node.agentUnit;
 
 const agentRestart: Repair = {
@@ -12,7 +15,8 @@ const agentRestart: Repair = {
 
 const agentStart: Repair = {
   title: 'start the node agent',
-  command: 'systemctl unmask gpuaas-node-agent.service && systemctl start gpuaas-node-agent.service',
+  command:
+    'systemctl unmask gpuaas-node-agent.service && systemctl start gpuaas-node-agent.service',
   async run(context) {
     await mustOnNode(context, ['systemctl', 'unmask', '--runtime', unitOf(context)]);
     await mustOnNode(context, ['systemctl', 'reset-failed', unitOf(context)]).catch(() => '');
@@ -27,7 +31,12 @@ async function unit(context: HookContext, verb: 'restart' | 'start'): Promise<st
 
 /** One bundle rewrites endpoints, trust and token together (seed 001): never only a token. */
 async function applyBundle(context: HookContext): Promise<void> {
-  const bundle = await api<unknown>(context, 'POST', `/v1/nodes/${nodeOf(context).name}/repair-bundle`, { body: {} });
+  const bundle = await api<unknown>(
+    context,
+    'POST',
+    `/v1/nodes/${nodeOf(context).name}/repair-bundle`,
+    { body: {} },
+  );
   const script =
     'umask 077; f=$(mktemp /run/repair-bundle.XXXXXX); trap "rm -f $f" EXIT; cat > "$f"; gpuaas-node-bootstrap apply-bundle "$f"';
   await mustOnNode(context, ['sh', '-c', script], JSON.stringify(bundle), 30_000);
@@ -44,7 +53,8 @@ const profileApplyBundle: Repair = {
 
 const pkiReissue: Repair = {
   title: 'issue a new certificate to the node through recovery enrolment',
-  command: 'POST /v1/nodes/{id}/repair-bundle, gpuaas-node-bootstrap apply-bundle FILE, then gpuaas-node-bootstrap enrol',
+  command:
+    'POST /v1/nodes/{id}/repair-bundle, gpuaas-node-bootstrap apply-bundle FILE, then gpuaas-node-bootstrap enrol',
   async run(context) {
     await applyBundle(context);
     const said = await mustOnNode(context, ['gpuaas-node-bootstrap', 'enrol'], undefined, 30_000);
@@ -55,7 +65,8 @@ const pkiReissue: Repair = {
 const nodeReconcile: Repair = {
   title: 'bring names and endpoints of the node in line with its profile',
   command: 'gpuaas-node-bootstrap reconcile',
-  run: async (context) => (await mustOnNode(context, ['gpuaas-node-bootstrap', 'reconcile'])).trim(),
+  run: async (context) =>
+    (await mustOnNode(context, ['gpuaas-node-bootstrap', 'reconcile'])).trim(),
 };
 
 const allocationProvision: Repair = {
@@ -63,9 +74,15 @@ const allocationProvision: Repair = {
   command: 'POST /v1/allocations/{id}/provision',
   async run(context) {
     const { node } = nodeOf(context);
-    const { task_id } = await api<{ task_id: string }>(context, 'POST', `/v1/allocations/${node.allocation}/provision`, { body: {} });
+    const { task_id } = await api<{ task_id: string }>(
+      context,
+      'POST',
+      `/v1/allocations/${node.allocation}/provision`,
+      { body: {} },
+    );
     const task = await taskDone(context, task_id, 30_000);
-    if (task.status !== 'completed') throw new Error(`task ${task_id} is ${task.status}: ${task.error ?? ''}`);
+    if (task.status !== 'completed')
+      throw new Error(`task ${task_id} is ${task.status}: ${task.error ?? ''}`);
     return `task ${task_id} completed`;
   },
 };
@@ -75,14 +92,19 @@ const freeDisk: Repair = {
   command: 'journalctl --rotate; journalctl --vacuum-size=1M',
   run: async (context) =>
     (
-      await mustOnNode(context, ['sh', '-c', 'journalctl --rotate; journalctl --vacuum-size=1M 2>&1 | tail -n 1; df -h / | tail -n 1'])
+      await mustOnNode(context, [
+        'sh',
+        '-c',
+        'journalctl --rotate; journalctl --vacuum-size=1M 2>&1 | tail -n 1; df -h / | tail -n 1',
+      ])
     ).trim(),
 };
 
 const certRenew: Repair = {
   title: 'renew the certificate of a running agent',
   command: 'gpuaas-node-bootstrap renew',
-  run: async (context) => (await mustOnNode(context, ['gpuaas-node-bootstrap', 'renew'], undefined, 30_000)).trim(),
+  run: async (context) =>
+    (await mustOnNode(context, ['gpuaas-node-bootstrap', 'renew'], undefined, 30_000)).trim(),
 };
 
 export const repairs: Readonly<Record<string, Repair>> = {

@@ -75,7 +75,15 @@ export const nodeSignals: Readonly<Record<string, Signal>> = {
     owner: 'Environment networking',
     next: 'Fix VPN/Tailscale/private route, DNS, firewall, or edge profile',
     within: afterDial,
-    causes: [...wayIsBroken, 'tls_to_plain', 'app_stall', 'http_reset', 'api_down', 'url_invalid', 'fd_exhausted'],
+    causes: [
+      ...wayIsBroken,
+      'tls_to_plain',
+      'app_stall',
+      'http_reset',
+      'api_down',
+      'url_invalid',
+      'fd_exhausted',
+    ],
   },
   node_agent_api_tls_failed: {
     severity: 'P1',
@@ -132,7 +140,14 @@ export const nodeSignals: Readonly<Record<string, Signal>> = {
     next: 'Restart node-agent if local; otherwise repair route/DNS/firewall first',
     command: 'systemctl restart gpuaas-node-agent',
     within: (policies) => p.stale(policies) + p.beat(policies) + 5,
-    causes: ['process_down', 'no_recent_poll', 'never_polled', 'process_frozen', 'fd_exhausted', 'task_poll_failed'],
+    causes: [
+      'process_down',
+      'no_recent_poll',
+      'never_polled',
+      'process_frozen',
+      'fd_exhausted',
+      'task_poll_failed',
+    ],
   },
   node_agent_process_down: {
     severity: 'P2',

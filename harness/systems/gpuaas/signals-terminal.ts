@@ -28,7 +28,16 @@ const known: Readonly<Record<string, Signal>> = {
     owner: 'Edge / Pomerium / Cloudflare',
     next: 'Repair terminal host route, health path, and WebSocket upgrade config',
     within: route,
-    causes: ['dns_failed', 'tcp_refused', 'tcp_timeout', 'tcp_reset', 'tls_failed', 'route_not_found', 'login_page', 'not_our_service'],
+    causes: [
+      'dns_failed',
+      'tcp_refused',
+      'tcp_timeout',
+      'tcp_reset',
+      'tls_failed',
+      'route_not_found',
+      'login_page',
+      'not_our_service',
+    ],
   },
   terminal_gateway_upgrade_failed: {
     severity: 'P1',
@@ -96,14 +105,28 @@ const known: Readonly<Record<string, Signal>> = {
     owner: 'PKI / terminal gateway',
     next: 'Repair node cert, CA trust, SAN, or gateway client-cert policy',
     within: session,
-    causes: ['client_cert_untrusted', 'client_cert_expired', 'client_cert_missing', 'client_identity_mismatch', 'client_cert_rejected'],
+    causes: [
+      'client_cert_untrusted',
+      'client_cert_expired',
+      'client_cert_missing',
+      'client_identity_mismatch',
+      'client_cert_rejected',
+    ],
   },
   terminal_pty_failed: {
     severity: 'P1',
     owner: 'Node runtime / allocation user setup',
     next: 'Repair allocation user, shell, sudo/pty permissions, or cleanup drift',
     within: session,
-    causes: ['user_missing', 'shell_failed', 'no_space', 'pty_unavailable', 'pty_ready_timeout', 'no_answer', 'shell_exited'],
+    causes: [
+      'user_missing',
+      'shell_failed',
+      'no_space',
+      'pty_unavailable',
+      'pty_ready_timeout',
+      'no_answer',
+      'shell_exited',
+    ],
   },
   terminal_ui_connecting_stuck: {
     severity: 'P1',
@@ -123,5 +146,8 @@ const known: Readonly<Record<string, Signal>> = {
 
 /** Whatever the formulas say: a terminal that does not open is named within the seeds' 30 s. */
 export const terminalSignals: Readonly<Record<string, Signal>> = Object.fromEntries(
-  Object.entries(known).map(([name, signal]) => [name, { ...signal, budget: p.terminalBudgetSeconds }]),
+  Object.entries(known).map(([name, signal]) => [
+    name,
+    { ...signal, budget: p.terminalBudgetSeconds },
+  ]),
 );

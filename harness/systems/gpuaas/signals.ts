@@ -1,4 +1,5 @@
-// The dashboard names of seed 000: owner and next action in its words, causes of ours, and how soon each must be given.
+// The dashboard names of seed 000: owner and next action in its words, causes of ours, and how soon
+// each must be given.
 import type { Signal } from '../../preflight/types.ts';
 import { nodeSignals } from './signals-node.ts';
 import { terminalSignals } from './signals-terminal.ts';

@@ -1,12 +1,19 @@
-import { type Frame, openTerminal, outputOf, type Terminal, UpgradeRefused } from '../../drivers/websocket.ts';
+import {
+  type Frame,
+  openTerminal,
+  outputOf,
+  type Terminal,
+  UpgradeRefused,
+} from '../../drivers/websocket.ts';
 import { measure } from '../../records/spans.ts';
 import type { HookContext } from '../hooks.ts';
 import { edgeCookieOf } from './cookie.ts';
 import { ask, nodeOf, publicOf, readSecret, transportOf } from './platform.ts';
 
 /**
- * Opens a terminal exactly as a user's browser does, and says how far it came. `told`: the platform said in a frame or in a
- * typed refusal that there is no terminal. `refused`: turned away at once, without words of the platform. `silent`: neither.
+ * Opens a terminal exactly as a user's browser does, and says how far it came. `told`: the platform
+ * said in a frame or in a typed refusal that there is no terminal. `refused`: turned away at once,
+ * without words of the platform. `silent`: neither.
  */
 export interface TerminalTry {
   readonly end: 'ready' | 'told' | 'refused' | 'silent';
@@ -40,12 +47,19 @@ export async function tryTerminal(context: HookContext, deadlineMs: number): Pro
 }
 
 async function attempt(context: HookContext, deadlineMs: number): Promise<Ended> {
-  const mint = await ask(context, 'POST', `/v1/allocations/${nodeOf(context).node.allocation}/terminal-token`, { as: 'user' });
+  const mint = await ask(
+    context,
+    'POST',
+    `/v1/allocations/${nodeOf(context).node.allocation}/terminal-token`,
+    { as: 'user' },
+  );
   if (mint.status !== 201) return refusal(mint.status, mint.body, `no token: ${mint.status}`);
   const minted = JSON.parse(mint.body) as Minted;
   let terminal: Terminal;
   try {
-    terminal = await measure('driver', 'terminal upgrade', () => connect(context, minted, deadlineMs));
+    terminal = await measure('driver', 'terminal upgrade', () =>
+      connect(context, minted, deadlineMs),
+    );
   } catch (error) {
     if (!(error instanceof UpgradeRefused)) throw error;
     if (error.code === 'ETIMEDOUT') return silence(error.message);
@@ -61,7 +75,9 @@ async function attempt(context: HookContext, deadlineMs: number): Promise<Ended>
 async function use(terminal: Terminal, minted: Minted, deadlineMs: number): Promise<Ended> {
   let frame: Told;
   try {
-    frame = await measure('driver', 'terminal frames', () => terminal.waitFor(readyOrError, deadlineMs));
+    frame = await measure('driver', 'terminal frames', () =>
+      terminal.waitFor(readyOrError, deadlineMs),
+    );
   } catch (error) {
     // A connection that is closed without a frame leaves a person as wise as one that hangs.
     return silence((error as Error).message);
@@ -72,7 +88,10 @@ async function use(terminal: Terminal, minted: Minted, deadlineMs: number): Prom
   const echo = terminal.waitFor((frames) => outputOf(frames).includes('42_shell'), deadlineMs);
   return measure('driver', 'terminal echo', () => echo).then(
     () => ({ ...ready, answered: true, detail: 'ready, and the shell answered' }),
-    (error: Error) => ({ ...ready, detail: `ready, and the shell did not answer: ${error.message}` }),
+    (error: Error) => ({
+      ...ready,
+      detail: `ready, and the shell did not answer: ${error.message}`,
+    }),
   );
 }
 
@@ -82,7 +101,9 @@ function connect({ profile }: HookContext, minted: Minted, deadlineMs: number): 
   return openTerminal({
     url: `${base}/ws/terminal`,
     protocols: ['gpuaas.terminal.v1', `token.${minted.token}`],
-    ...(edgeCookieFile !== undefined && { cookie: edgeCookieOf(readSecret(edgeCookieFile, 'edge cookie')) }),
+    ...(edgeCookieFile !== undefined && {
+      cookie: edgeCookieOf(readSecret(edgeCookieFile, 'edge cookie')),
+    }),
     ...transportOf(profile),
     timeoutMs: deadlineMs,
   });
@@ -97,13 +118,20 @@ function readyOrError(frames: readonly Frame[]): Told | null {
   return null;
 }
 
-const silence = (detail: string): Ended => ({ end: 'silent', message: null, correlationId: null, detail });
+const silence = (detail: string): Ended => ({
+  end: 'silent',
+  message: null,
+  correlationId: null,
+  detail,
+});
 
 /** An error without a code, words or an id is none that a person could use. */
 export function told({ code, message, correlation_id: id }: Told): Ended {
   const whole = [code, message, id].every((part) => typeof part === 'string' && part.trim() !== '');
   const detail = `${code ?? 'no code'}: ${message ?? 'no message'} [${id ?? 'no correlation id'}]`;
-  return whole ? { end: 'told', message: `${code}: ${message}`, correlationId: id ?? null, detail } : silence(`an empty error: ${detail}`);
+  return whole
+    ? { end: 'told', message: `${code}: ${message}`, correlationId: id ?? null, detail }
+    : silence(`an empty error: ${detail}`);
 }
 
 /** Only the platform's typed body is its word; a page of some proxy is not. */

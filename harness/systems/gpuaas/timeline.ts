@@ -16,11 +16,22 @@ const event = (source: string, one: Happened, what: string, detail: string): Pla
 });
 
 /** Reads a record; one that cannot be read says so on the line, and the others are still there. */
-async function read<T>(source: string, work: () => Promise<T>, lines: (found: T) => PlatformEvent[]): Promise<PlatformEvent[]> {
+async function read<T>(
+  source: string,
+  work: () => Promise<T>,
+  lines: (found: T) => PlatformEvent[],
+): Promise<PlatformEvent[]> {
   try {
     return lines(await work());
   } catch (error) {
-    return [event(source, { at: new Date().toISOString() }, 'could not be read', (error as Error).message)];
+    return [
+      event(
+        source,
+        { at: new Date().toISOString() },
+        'could not be read',
+        (error as Error).message,
+      ),
+    ];
   }
 }
 
@@ -68,29 +79,54 @@ export const timeline: Timeline = async (context) => {
       () => api<{ events: Change[] }>(context, 'GET', `/v1/nodes/${node}/history?since=${since}`),
       ({ events }) =>
         events.map((one) =>
-          event('history', one, one.kind, [one.reason, one.agent_status, one.user_state].filter((word) => word !== null).join(', ')),
+          event(
+            'history',
+            one,
+            one.kind,
+            [one.reason, one.agent_status, one.user_state]
+              .filter((word) => word !== null)
+              .join(', '),
+          ),
         ),
     ),
     read(
       'audit',
       () => api<{ rows: Audited[] }>(context, 'GET', `/v1/audit?since=${since}`),
       ({ rows }) =>
-        rows.map((row) => event('audit', row, row.action, [row.target, row.result, row.reason].filter((word) => word !== null).join(', '))),
+        rows.map((row) =>
+          event(
+            'audit',
+            row,
+            row.action,
+            [row.target, row.result, row.reason].filter((word) => word !== null).join(', '),
+          ),
+        ),
     ),
     read(
       'gateway',
       async () =>
         sessionId === undefined
           ? { observations: [] }
-          : gatewayApi<{ observations: Observed[] }>(context, `/v1/sessions/${sessionId}/observations`),
-      ({ observations }) => observations.map((one) => event('gateway', one, one.event, one.detail ?? '')),
+          : gatewayApi<{ observations: Observed[] }>(
+              context,
+              `/v1/sessions/${sessionId}/observations`,
+            ),
+      ({ observations }) =>
+        observations.map((one) => event('gateway', one, one.event, one.detail ?? '')),
     ),
     read(
       'gateway',
       () => gatewayApi<{ refusals: Refused[] }>(context, `/v1/tls-refusals?since=${since}`),
       ({ refusals }) =>
         refusals.map((one) =>
-          event('gateway', one, 'tls refused', [one.serial, one.san, one.authorization_error].filter((word) => word !== null).join(', ')),
+          event(
+            'gateway',
+            one,
+            'tls refused',
+            [one.serial, one.san, one.authorization_error]
+              .filter((word) => word !== null)
+              .join(', '),
+          ),
         ),
     ),
   ]);

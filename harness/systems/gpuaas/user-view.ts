@@ -10,8 +10,14 @@ export const userViewWithin: Formula = (policies) => stale(policies) + 2 * beat(
 /** A terminal error waits for no heartbeat: the gateway's own deadlines, and the way. */
 export const userAccessWithin: Formula = (policies) => sessionSeconds(policies) + 5;
 
-/** What the user of the allocation sees: the V3 state that the API gives, and what opening a terminal comes to. */
-export async function userView(context: HookContext, wants: { access: boolean; page: boolean }): Promise<UserView> {
+/**
+ * What the user of the allocation sees: the V3 state that the API gives, and what opening a
+ * terminal comes to.
+ */
+export async function userView(
+  context: HookContext,
+  wants: { access: boolean; page: boolean },
+): Promise<UserView> {
   const [allocation, terminal, page] = await Promise.all([
     allocationModel(context, 'user').catch(() => null),
     wants.access ? tryTerminal(context, terminalDeadline(context)) : null,
@@ -22,9 +28,13 @@ export async function userView(context: HookContext, wants: { access: boolean; p
   return {
     state: allocation?.user.state ?? null,
     access: terminal === null ? null : accessOf(terminal, seen),
-    message: terminal === null ? (allocation?.user.message ?? null) : (terminal.message ?? seen?.message ?? null),
+    message:
+      terminal === null
+        ? (allocation?.user.message ?? null)
+        : (terminal.message ?? seen?.message ?? null),
     correlationId: correlationId ?? seen?.correlationId ?? null,
-    foundIn: correlationId === null ? (seen?.foundIn ?? []) : await placesOf(context, correlationId),
+    foundIn:
+      correlationId === null ? (seen?.foundIn ?? []) : await placesOf(context, correlationId),
     afterMs: terminal?.afterMs ?? null,
     page,
   };
@@ -37,8 +47,12 @@ function accessOf({ end }: TerminalTry, page: PageView | null): UserView['access
   return end === 'refused' && page?.state === 'error' ? 'error' : end;
 }
 
-/** Every error frame comes within both of the gateway's deadlines; then there is a moment for the way. */
-const terminalDeadline = ({ profile }: HookContext): number => 1000 * terminalSeconds(profile.policies) + 3000;
+/**
+ * Every error frame comes within both of the gateway's deadlines; then there is a moment for the
+ * way.
+ */
+const terminalDeadline = ({ profile }: HookContext): number =>
+  1000 * terminalSeconds(profile.policies) + 3000;
 
 async function readPage(context: HookContext): Promise<NonNullable<UserView['page']>> {
   const { pageNotSeen, browser } = context.profile;
@@ -46,7 +60,10 @@ async function readPage(context: HookContext): Promise<NonNullable<UserView['pag
   const { renderedTerminal } = await import('./page.ts');
   try {
     const shown = await renderedTerminal(context, terminalDeadline(context));
-    return { ...shown, foundIn: shown.correlationId === '' ? [] : await placesOf(context, shown.correlationId) };
+    return {
+      ...shown,
+      foundIn: shown.correlationId === '' ? [] : await placesOf(context, shown.correlationId),
+    };
   } catch (error) {
     return { unseen: error instanceof Error ? error.message : String(error) };
   }

@@ -32,8 +32,21 @@ const failed = (cause: (typeof causes)[number], summary: string): Finding => ({
 export const oneHop: System = defineSystem({
   name: 'one-hop',
   flags: [{ name: 'url', kind: 'url', help: 'address of the service' }],
-  signals: { service_unreachable: { owner: 'you', next: 'look at the link to the service', within: () => 5, severity: 'P2', causes } },
-  causes: { tcp_refused: 'the port is closed', tcp_reset: 'the connection breaks', timeout: 'no answer in time', bad_status: 'not 200' },
+  signals: {
+    service_unreachable: {
+      owner: 'you',
+      next: 'look at the link to the service',
+      within: () => 5,
+      severity: 'P2',
+      causes,
+    },
+  },
+  causes: {
+    tcp_refused: 'the port is closed',
+    tcp_reset: 'the connection breaks',
+    timeout: 'no answer in time',
+    bad_status: 'not 200',
+  },
   resources: { 'link:service': 'the way to the service' },
   hops: [
     {

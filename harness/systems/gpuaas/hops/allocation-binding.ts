@@ -24,7 +24,8 @@ export const allocationBinding: HopDefinition<Session> = {
     const answer = await session.allocation();
     const target = text(session.request, 'allocation-id') ?? null;
     const base = { target, steps: answer.steps };
-    if (!fromApi(answer)) return { ...base, status: 'unknown', summary: `the API did not say: ${tell(answer)}` };
+    if (!fromApi(answer))
+      return { ...base, status: 'unknown', summary: `the API did not say: ${tell(answer)}` };
     if (answer.status === 404)
       return {
         ...base,
@@ -34,10 +35,20 @@ export const allocationBinding: HopDefinition<Session> = {
         blames: 'allocation',
         summary: 'the API knows no such allocation',
       };
-    if (!granted(answer)) return { ...base, status: 'unknown', summary: `the API does not tell: ${tell(answer)}` };
+    if (!granted(answer))
+      return { ...base, status: 'unknown', summary: `the API does not tell: ${tell(answer)}` };
     const state = str(at(answer.json, 'state'));
     const bound = str(at(answer.json, 'node_id'));
-    const facts = { ...base, evidence: [evidence('allocation', 'api', { state, node_id: bound, username: at(answer.json, 'username') })] };
+    const facts = {
+      ...base,
+      evidence: [
+        evidence('allocation', 'api', {
+          state,
+          node_id: bound,
+          username: at(answer.json, 'username'),
+        }),
+      ],
+    };
     if (state !== 'active')
       return {
         ...facts,

@@ -6,7 +6,10 @@ import type { Session } from '../probe/session.ts';
 
 const settled = new Set(['error', 'ready', 'failed', 'closed']);
 
-/** The page is given a token that was used already: the gateway's refusal must become words that a person can read. */
+/**
+ * The page is given a token that was used already: the gateway's refusal must become words that a
+ * person can read.
+ */
 export const browserTerminalPage: HopDefinition<Session> = {
   id: 'browser_terminal_page',
   order: 15,
@@ -19,15 +22,31 @@ export const browserTerminalPage: HopDefinition<Session> = {
   signals: ['terminal_ui_connecting_stuck'],
   deadlineMs: (policies) => (2 * sessionSeconds(policies) + 20) * 1000,
   skip: (request) =>
-    text(request, 'browser') === undefined ? 'no --browser' : text(request, 'allocation-id') === undefined ? 'no --allocation-id' : null,
+    text(request, 'browser') === undefined
+      ? 'no --browser'
+      : text(request, 'allocation-id') === undefined
+        ? 'no --allocation-id'
+        : null,
   run: async (session, earlier) => {
     const minted = await session.mint();
     const conversation = await session.terminal();
-    const [userToken, edgeCookie, policies] = await Promise.all([session.user(), session.cookie(), session.policies()]);
-    if (!granted(minted) || conversation === null || userToken === undefined || edgeCookie === undefined)
+    const [userToken, edgeCookie, policies] = await Promise.all([
+      session.user(),
+      session.cookie(),
+      session.policies(),
+    ]);
+    if (
+      !granted(minted) ||
+      conversation === null ||
+      userToken === undefined ||
+      edgeCookie === undefined
+    )
       return { status: 'unknown', summary: 'no used token to show, or no edge cookie' };
     if (earlier('browser_terminal_ws').status !== 'pass')
-      return { status: 'unknown', summary: 'the gateway did not take the token, so it is not a used one' };
+      return {
+        status: 'unknown',
+        summary: 'the gateway did not take the token, so it is not a used one',
+      };
     const { openConsole } = await import('../../../drivers/browser.ts');
     const page = await openConsole({
       cdpUrl: text(session.request, 'browser') ?? '',
@@ -35,20 +54,43 @@ export const browserTerminalPage: HopDefinition<Session> = {
       allocation: text(session.request, 'allocation-id') ?? '',
       userToken,
       edgeCookie,
-      minted: { token: str(at(minted.json, 'token')) ?? '', correlationId: session.run.correlationId },
+      minted: {
+        token: str(at(minted.json, 'token')) ?? '',
+        correlationId: session.run.correlationId,
+      },
     }).catch((error: unknown) => String(error));
-    if (typeof page === 'string') return { status: 'unknown', summary: `the page could not be opened: ${page.slice(0, 200)}` };
+    if (typeof page === 'string')
+      return { status: 'unknown', summary: `the page could not be opened: ${page.slice(0, 200)}` };
     session.run.defer(() => page.close());
-    const shown = await page.waitFor((state) => settled.has(state.state), (sessionSeconds(policies) + 3) * 1000);
+    const shown = await page.waitFor(
+      (state) => settled.has(state.state),
+      (sessionSeconds(policies) + 3) * 1000,
+    );
     const now = await page.state();
-    const sockets = page.sockets.map(({ status, texts, closed }) => ({ status, frames: texts.length, closed }));
+    const sockets = page.sockets.map(({ status, texts, closed }) => ({
+      status,
+      frames: texts.length,
+      closed,
+    }));
     const facts = {
       target: text(session.request, 'console-base') ?? null,
       evidence: [evidence('page', 'browser', now), evidence('sockets', 'browser', sockets)],
     };
-    if (shown) return { ...facts, status: 'pass', summary: `the page shows ${now.state}: ${now.message || now.text}` };
-    const told = page.sockets.some((socket) => socket.closed || socket.texts.length > 0 || (socket.status ?? 101) !== 101);
-    if (!told) return { ...facts, status: 'unknown', summary: 'the page opened no socket, or was told nothing' };
+    if (shown)
+      return {
+        ...facts,
+        status: 'pass',
+        summary: `the page shows ${now.state}: ${now.message || now.text}`,
+      };
+    const told = page.sockets.some(
+      (socket) => socket.closed || socket.texts.length > 0 || (socket.status ?? 101) !== 101,
+    );
+    if (!told)
+      return {
+        ...facts,
+        status: 'unknown',
+        summary: 'the page opened no socket, or was told nothing',
+      };
     return {
       ...facts,
       status: 'fail',

@@ -28,8 +28,13 @@ const typed: Readonly<Record<string, readonly [string, string]>> = {
 function refused(refusal: Refusal, hasCookie: boolean, healthy: boolean): Finding {
   const { status, errorCode, product } = refusal;
   const what = `${status ?? refusal.code ?? refusal.message}${errorCode ? ` ${errorCode}` : ''}`;
-  if (errorCode !== null && typed[errorCode]) return fail(typed[errorCode][0], typed[errorCode][1], `upgrade refused: ${what}`);
-  if (status !== null && (status === 302 || status === 401 || status === 303) && product !== 'gateway') {
+  if (errorCode !== null && typed[errorCode])
+    return fail(typed[errorCode][0], typed[errorCode][1], `upgrade refused: ${what}`);
+  if (
+    status !== null &&
+    (status === 302 || status === 401 || status === 303) &&
+    product !== 'gateway'
+  ) {
     if (!hasCookie)
       return {
         status: 'unknown',
@@ -42,21 +47,45 @@ function refused(refusal: Refusal, hasCookie: boolean, healthy: boolean): Findin
   if (status !== null && [502, 503, 504].includes(status))
     return fail('gateway_down', 'service:gateway', `the edge finds no gateway: ${what}`);
   if (status === 426) return fail('upgrade_headers_stripped', 'edge', `upgrade refused: ${what}`);
-  // A gateway that answers its health path and hangs here is alive and silent; one that does not answer there is gone.
+  // A gateway that answers its health path and hangs here is alive and silent; one that does not
+  // answer there is gone.
   if (status === null && refusal.code === 'ETIMEDOUT')
-    return fail(healthy ? 'silent_hang' : 'gateway_down', 'service:gateway', 'neither accepted nor refused');
-  if (status === null && /subprotocol/i.test(refusal.message)) return fail('subprotocol_lost', 'edge', refusal.message);
-  if (status === null) return fail(healthy ? 'upgrade_reset' : 'gateway_down', 'service:gateway', `upgrade broken off: ${what}`);
-  return fail('upgrade_refused', product === 'gateway' ? 'service:gateway' : 'edge', `upgrade refused: ${what}`);
+    return fail(
+      healthy ? 'silent_hang' : 'gateway_down',
+      'service:gateway',
+      'neither accepted nor refused',
+    );
+  if (status === null && /subprotocol/i.test(refusal.message))
+    return fail('subprotocol_lost', 'edge', refusal.message);
+  if (status === null)
+    return fail(
+      healthy ? 'upgrade_reset' : 'gateway_down',
+      'service:gateway',
+      `upgrade broken off: ${what}`,
+    );
+  return fail(
+    'upgrade_refused',
+    product === 'gateway' ? 'service:gateway' : 'edge',
+    `upgrade refused: ${what}`,
+  );
 }
 
 async function accepted(conversation: Conversation): Promise<Finding> {
-  if (conversation.protocol !== subprotocol) return fail('subprotocol_lost', 'edge', `101 with subprotocol "${conversation.protocol}"`);
+  if (conversation.protocol !== subprotocol)
+    return fail('subprotocol_lost', 'edge', `101 with subprotocol "${conversation.protocol}"`);
   // Accepted and then nothing at all is the hang that seed 000 forbids.
-  if (await conversation.firstFrame()) return { status: 'pass', summary: `101 in ${round(conversation.upgradeMs)} ms, first frame came` };
+  if (await conversation.firstFrame())
+    return {
+      status: 'pass',
+      summary: `101 in ${round(conversation.upgradeMs)} ms, first frame came`,
+    };
   const end = await conversation.end();
   if (end.kind === 'closed')
-    return fail('closed_without_frame', 'service:gateway', `accepted, then closed (${end.code} ${end.reason}) without a frame`);
+    return fail(
+      'closed_without_frame',
+      'service:gateway',
+      `accepted, then closed (${end.code} ${end.reason}) without a frame`,
+    );
   return fail('silent_hang', 'service:gateway', 'accepted, then not a single frame');
 }
 
@@ -69,7 +98,10 @@ function smoke(conversation: Conversation, hasCookie: boolean): Finding {
     /token/.test(refusal.errorCode) &&
     refusal.errorCode !== 'terminal_token_missing'
   )
-    return { status: 'pass', summary: `a made-up token is refused on purpose: ${refusal.status} ${refusal.errorCode}` };
+    return {
+      status: 'pass',
+      summary: `a made-up token is refused on purpose: ${refusal.status} ${refusal.errorCode}`,
+    };
   if (refusal) return refused(refusal, hasCookie, true);
   return fail('token_rejected', 'service:gateway', 'a made-up token was accepted');
 }
@@ -87,11 +119,16 @@ export const browserTerminalWs: HopDefinition<Session> = {
   skip: (request) => {
     if (text(request, 'terminal-base') === undefined) return 'no --terminal-base';
     if (on(request, 'run-ws-smoke')) return null;
-    return text(request, 'allocation-id') === undefined ? 'no --allocation-id' : hasUser(request) ? null : 'no user token';
+    return text(request, 'allocation-id') === undefined
+      ? 'no --allocation-id'
+      : hasUser(request)
+        ? null
+        : 'no user token';
   },
   run: async (session, earlier) => {
     const withToken = text(session.request, 'allocation-id') !== undefined;
-    if (withToken && !granted(await session.mint())) return { status: 'unknown', summary: 'no token to show' };
+    if (withToken && !granted(await session.mint()))
+      return { status: 'unknown', summary: 'no token to show' };
     const conversation = await session.terminal();
     if (conversation === null) return { status: 'unknown', summary: 'no token to show' };
     const hasCookie = (await session.cookie()) !== undefined;
@@ -101,7 +138,9 @@ export const browserTerminalWs: HopDefinition<Session> = {
       : conversation.refused
         ? refused(conversation.refused, hasCookie, healthy)
         : await accepted(conversation);
-    const seen = on(session.request, 'run-ws-smoke') ? [evidence('notification_socket', 'operator', await notificationSmoke(session))] : [];
+    const seen = on(session.request, 'run-ws-smoke')
+      ? [evidence('notification_socket', 'operator', await notificationSmoke(session))]
+      : [];
     return {
       ...finding,
       target: `${text(session.request, 'terminal-base')}/ws/terminal`,
@@ -110,7 +149,9 @@ export const browserTerminalWs: HopDefinition<Session> = {
           phase: 'ws',
           start_ms: 0,
           duration_ms: round(conversation.upgradeMs),
-          code: conversation.refused ? String(conversation.refused.status ?? conversation.refused.code) : '101',
+          code: conversation.refused
+            ? String(conversation.refused.status ?? conversation.refused.code)
+            : '101',
           raw: null,
         },
       ],

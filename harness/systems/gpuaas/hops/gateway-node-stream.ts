@@ -16,7 +16,10 @@ interface Records {
 async function gatewayRecords(session: Session, id: string): Promise<Records> {
   const [token, cookie] = await Promise.all([session.operator(), session.cookie()]);
   const gateway = await session.gateway();
-  const options = { ...(token !== undefined && { token }), ...(cookie !== undefined && { cookie }) };
+  const options = {
+    ...(token !== undefined && { token }),
+    ...(cookie !== undefined && { cookie }),
+  };
   const since = new Date(session.run.startedAt.getTime() - 5000).toISOString();
   const [seen, refused] = await Promise.all([
     gateway(`/v1/sessions/${encodeURIComponent(id)}/observations`, options),
@@ -26,7 +29,9 @@ async function gatewayRecords(session: Session, id: string): Promise<Records> {
   return {
     observations: ok(seen) && seen.kind === 'answer' ? list(at(seen.json, 'observations')) : null,
     refusals:
-      refused.kind === 'answer' && ok(refused) ? list(at(refused.json, 'refusals')).filter((one) => at(one, 'session_id') === id) : [],
+      refused.kind === 'answer' && ok(refused)
+        ? list(at(refused.json, 'refusals')).filter((one) => at(one, 'session_id') === id)
+        : [],
   };
 }
 
@@ -34,16 +39,23 @@ function mtlsCause(code: string): string {
   if (/EXPIRED/.test(code)) return 'client_cert_expired';
   if (/missing|UNABLE_TO_GET_ISSUER_CERT$/.test(code)) return 'client_cert_missing';
   if (/mismatch/.test(code)) return 'client_identity_mismatch';
-  return /UNABLE_TO|SELF_SIGNED|VERIFY|SIGNATURE/.test(code) ? 'client_cert_untrusted' : 'client_cert_rejected';
+  return /UNABLE_TO|SELF_SIGNED|VERIFY|SIGNATURE/.test(code)
+    ? 'client_cert_untrusted'
+    : 'client_cert_rejected';
 }
 
 function mtlsFailed(records: Records): Finding | null {
   const refusal = records.refusals[0];
   const observed = records.observations?.find(
-    (one) => at(one, 'event') === 'node_stream_refused' && /client_(certificate|identity)/.test(str(at(one, 'detail')) ?? ''),
+    (one) =>
+      at(one, 'event') === 'node_stream_refused' &&
+      /client_(certificate|identity)/.test(str(at(one, 'detail')) ?? ''),
   );
   if (refusal === undefined && observed === undefined) return null;
-  const code = str(at(refusal, 'authorization_error')) ?? str(at(observed, 'detail')) ?? 'client_certificate_rejected';
+  const code =
+    str(at(refusal, 'authorization_error')) ??
+    str(at(observed, 'detail')) ??
+    'client_certificate_rejected';
   return {
     status: 'fail',
     signal: 'terminal_node_stream_mtls_failed',
@@ -55,7 +67,10 @@ function mtlsFailed(records: Records): Finding | null {
 
 async function noStream(session: Session, id: string, records: Records): Promise<Finding> {
   const token = (await session.operator()) ?? (await session.user());
-  const answer = await (await session.api())(`/v1/terminal/sessions/${encodeURIComponent(id)}`, token === undefined ? {} : { token });
+  const answer = await (await session.api())(
+    `/v1/terminal/sessions/${encodeURIComponent(id)}`,
+    token === undefined ? {} : { token },
+  );
   const task = granted(answer) ? taskOf(at(answer.json, 'open_task')) : null;
   const timeout = (cause: string, summary: string): Finding => ({
     status: 'fail',
@@ -65,13 +80,26 @@ async function noStream(session: Session, id: string, records: Records): Promise
     summary,
   });
   if (task?.status === 'completed')
-    return { ...timeout('old_agent', 'terminal.open completed, and no stream ever came'), signal: 'terminal_open_without_stream' };
+    return {
+      ...timeout('old_agent', 'terminal.open completed, and no stream ever came'),
+      signal: 'terminal_open_without_stream',
+    };
   const visit = text(session.request, 'node-host') === undefined ? null : await session.visit();
-  const drifted = drift(visit?.sections?.env?.GPUAAS_TERMINAL_API_URL, await declaredTerminal(session));
-  const late = records.observations?.some((one) => /late/.test(str(at(one, 'detail')) ?? '')) === true || /late/.test(task?.error ?? '');
-  if (drifted) return timeout('wrong_endpoint', `the agent uses ${drifted.effective}, declared is ${drifted.declared}`);
+  const drifted = drift(
+    visit?.sections?.env?.GPUAAS_TERMINAL_API_URL,
+    await declaredTerminal(session),
+  );
+  const late =
+    records.observations?.some((one) => /late/.test(str(at(one, 'detail')) ?? '')) === true ||
+    /late/.test(task?.error ?? '');
+  if (drifted)
+    return timeout(
+      'wrong_endpoint',
+      `the agent uses ${drifted.effective}, declared is ${drifted.declared}`,
+    );
   const slow =
-    Number(visit?.sections?.term?.tls_at ?? 0) - Number(visit?.sections?.term?.start ?? 0) > stream(await session.policies()) * 500;
+    Number(visit?.sections?.term?.tls_at ?? 0) - Number(visit?.sections?.term?.start ?? 0) >
+    stream(await session.policies()) * 500;
   if (late || slow) return timeout('late', 'the stream came after the gateway had given up');
   if (/session_not_found/.test(task?.error ?? ''))
     return timeout('other_replica', 'a listener that does not know the session took the stream');
@@ -84,7 +112,8 @@ async function noStream(session: Session, id: string, records: Records): Promise
 }
 
 /** A stream that is there needs no end of the session to be seen. */
-const streamOrEnd = async (conversation: Conversation) => (streamSeen(conversation) ? null : conversation.end());
+const streamOrEnd = async (conversation: Conversation) =>
+  streamSeen(conversation) ? null : conversation.end();
 
 const streamSeen = (conversation: Conversation): boolean =>
   conversation.states().some((state) => state === 'node_stream_connected' || state === 'ready');
@@ -97,14 +126,24 @@ export const gatewayNodeStream: HopDefinition<Session> = {
   vantage: 'gateway',
   after: ['terminal_open_task'],
   explainedBy: ['node_recovery_status', 'terminal_open_task', 'node_terminal_reachability'],
-  signals: ['terminal_node_stream_mtls_failed', 'terminal_open_without_stream', 'terminal_node_stream_timeout'],
-  deadlineMs: (policies) => (4 * publicSeconds + claimSeconds(policies) + 2 * sessionSeconds(policies) + 1) * 1000,
+  signals: [
+    'terminal_node_stream_mtls_failed',
+    'terminal_open_without_stream',
+    'terminal_node_stream_timeout',
+  ],
+  deadlineMs: (policies) =>
+    (4 * publicSeconds + claimSeconds(policies) + 2 * sessionSeconds(policies) + 1) * 1000,
   skip: lacksForTerminal,
   run: async (session, earlier) => {
     const [conversation, id] = await Promise.all([session.terminal(), session.sessionId()]);
-    if (conversation === null || id === null || conversation.refused) return { status: 'unknown', summary: 'there is no session' };
+    if (conversation === null || id === null || conversation.refused)
+      return { status: 'unknown', summary: 'there is no session' };
     if (!streamSeen(conversation) && earlier('terminal_open_task').status !== 'pass')
-      return { status: 'unknown', target: id, summary: 'no stream; whether the agent was told to open one is not known' };
+      return {
+        status: 'unknown',
+        target: id,
+        summary: 'no stream; whether the agent was told to open one is not known',
+      };
     const end = await streamOrEnd(conversation);
     if (streamSeen(conversation))
       return {
@@ -114,7 +153,8 @@ export const gatewayNodeStream: HopDefinition<Session> = {
         evidence: [evidence('states', 'browser', conversation.states())],
       };
     const records = await gatewayRecords(session, id);
-    const connected = records.observations?.some((one) => at(one, 'event') === 'node_stream_connected') === true;
+    const connected =
+      records.observations?.some((one) => at(one, 'event') === 'node_stream_connected') === true;
     const facts = {
       target: id,
       evidence: [

@@ -11,9 +11,21 @@ import type { Visit } from '../probe/visit.ts';
 /** Facts of the node that are a failure whatever the clock of the heartbeat says. */
 function brokenUnit(unit: UnitState): Finding | null {
   if (unit.kind === 'not_executable')
-    return { status: 'fail', signal: 'node_agent_binary_invalid', cause: unit.cause, blames: 'unit:agent', summary: unit.summary };
+    return {
+      status: 'fail',
+      signal: 'node_agent_binary_invalid',
+      cause: unit.cause,
+      blames: 'unit:agent',
+      summary: unit.summary,
+    };
   if (unit.kind === 'failed')
-    return { status: 'fail', signal: 'node_agent_process_down', cause: unit.cause, blames: 'unit:agent', summary: unit.summary };
+    return {
+      status: 'fail',
+      signal: 'node_agent_process_down',
+      cause: unit.cause,
+      blames: 'unit:agent',
+      summary: unit.summary,
+    };
   return null;
 }
 
@@ -26,13 +38,25 @@ function staleCause(visit: Visit | null): string {
   return currentReason(record) === 'task_poll_failed' ? 'task_poll_failed' : 'no_recent_poll';
 }
 
-function judge(age: Freshness | null, model: ReadModel | null, unit: UnitState | null, visit: Visit | null): Finding {
+function judge(
+  age: Freshness | null,
+  model: ReadModel | null,
+  unit: UnitState | null,
+  visit: Visit | null,
+): Finding {
   const broken = unit ? brokenUnit(unit) : null;
   if (broken) return broken;
   const stopped = unit?.kind === 'stopped' || unit?.kind === 'starting';
-  const seconds = model?.ageMs === null || model?.ageMs === undefined ? 'never' : `${round(model.ageMs / 1000)} s ago`;
+  const seconds =
+    model?.ageMs === null || model?.ageMs === undefined
+      ? 'never'
+      : `${round(model.ageMs / 1000)} s ago`;
   if (age === 'stale') {
-    const cause = stopped ? 'process_down' : model?.ageMs === null ? 'never_polled' : staleCause(visit);
+    const cause = stopped
+      ? 'process_down'
+      : model?.ageMs === null
+        ? 'never_polled'
+        : staleCause(visit);
     return {
       status: 'fail',
       signal: 'node_agent_heartbeat_stale',
@@ -48,9 +72,16 @@ function judge(age: Freshness | null, model: ReadModel | null, unit: UnitState |
       summary: `${unit.summary}; last poll ${seconds}, not stale yet`,
       inconclusive: 'the unit does not run and is not stale yet',
     };
-  if (age === null) return { status: 'unknown', summary: `the API did not tell the last poll; ${unit?.summary ?? 'unit not seen'}` };
+  if (age === null)
+    return {
+      status: 'unknown',
+      summary: `the API did not tell the last poll; ${unit?.summary ?? 'unit not seen'}`,
+    };
   if (age === 'late')
-    return { status: 'unknown', summary: `last poll ${seconds}: older than two beats, not stale yet; ${unit?.summary ?? 'unit not seen'}` };
+    return {
+      status: 'unknown',
+      summary: `last poll ${seconds}: older than two beats, not stale yet; ${unit?.summary ?? 'unit not seen'}`,
+    };
   return { status: 'pass', summary: `last poll ${seconds}${unit ? `; ${unit.summary}` : ''}` };
 }
 
@@ -64,7 +95,10 @@ export const nodeHeartbeat: HopDefinition<Session> = {
   explainedBy: ['node_readiness', 'node_runtime_api_reachability', 'node_recovery_status'],
   signals: ['node_agent_heartbeat_stale', 'node_agent_process_down', 'node_agent_binary_invalid'],
   deadlineMs: (policies) => Math.max(visitSeconds(policies), publicSeconds) * 1000 + 500,
-  skip: (request) => (text(request, 'api-base') !== undefined && hasOperator(request) ? null : 'no operator token for the API'),
+  skip: (request) =>
+    text(request, 'api-base') !== undefined && hasOperator(request)
+      ? null
+      : 'no operator token for the API',
   run: async (session) => {
     const [answer, visit, policies] = await Promise.all([
       session.node(),
@@ -79,7 +113,13 @@ export const nodeHeartbeat: HopDefinition<Session> = {
       target: text(session.request, 'agent-unit') ?? 'gpuaas-node-agent.service',
       steps: answer.steps,
       evidence: [
-        evidence('heartbeat', 'api', model ? { age_ms: model.ageMs, stale: model.stale, agent_status: model.agentStatus } : tell(answer)),
+        evidence(
+          'heartbeat',
+          'api',
+          model
+            ? { age_ms: model.ageMs, stale: model.stale, agent_status: model.agentStatus }
+            : tell(answer),
+        ),
         ...(visit?.sections?.unit ? [evidence('unit', 'node', visit.sections.unit)] : []),
         ...(visit?.sections?.process ? [evidence('process', 'node', visit.sections.process)] : []),
       ],

@@ -18,7 +18,10 @@ async function guestAgent(session: Session): Promise<Answer | null> {
     timeoutMs: publicSeconds * 1000,
     defer: run.defer,
   });
-  return client(`/v1/nodes/${encodeURIComponent(await session.nodeId())}/guest-agent`, token === undefined ? {} : { token });
+  return client(
+    `/v1/nodes/${encodeURIComponent(await session.nodeId())}/guest-agent`,
+    token === undefined ? {} : { token },
+  );
 }
 
 /** Does the agent poll? Only then a dead SSH is a trouble of its own. */
@@ -29,10 +32,18 @@ async function agentPolls(session: Session): Promise<'yes' | 'no' | 'unknown'> {
   return freshness(model, await session.policies()) === 'stale' ? 'no' : 'yes';
 }
 
-function sshDown(visit: Visit & { ssh: { ok: false } }, guest: string | null, polls: 'yes' | 'no' | 'unknown'): Finding {
+function sshDown(
+  visit: Visit & { ssh: { ok: false } },
+  guest: string | null,
+  polls: 'yes' | 'no' | 'unknown',
+): Finding {
   const summary = `new SSH connection to ${visit.host}: ${visit.ssh.cause}`;
   if (polls === 'unknown')
-    return { status: 'unknown', cause: visit.ssh.cause, summary: `${summary}; whether the agent polls is not known` };
+    return {
+      status: 'unknown',
+      cause: visit.ssh.cause,
+      summary: `${summary}; whether the agent polls is not known`,
+    };
   if (guest === 'down')
     return {
       status: 'fail',
@@ -72,17 +83,28 @@ export const nodeOpsAccess: HopDefinition<Session> = {
         evidence(
           'ssh',
           'operator',
-          visit.ssh.ok ? { ok: true, connect_ms: round(visit.connectMs) } : { ok: false, cause: visit.ssh.cause, detail: visit.ssh.detail },
+          visit.ssh.ok
+            ? { ok: true, connect_ms: round(visit.connectMs) }
+            : { ok: false, cause: visit.ssh.cause, detail: visit.ssh.detail },
         ),
         ...(asked ? [evidence('guest_agent', 'provider', guest ?? tell(asked))] : []),
       ],
     };
     if (!visit.ssh.ok) {
-      if (visit.ssh.ours) return { ...facts, status: 'unknown', summary: `SSH could not be tried: ${visit.ssh.detail}` };
-      return { ...facts, ...sshDown(visit as Visit & { ssh: { ok: false } }, guest, await agentPolls(session)) };
+      if (visit.ssh.ours)
+        return {
+          ...facts,
+          status: 'unknown',
+          summary: `SSH could not be tried: ${visit.ssh.detail}`,
+        };
+      return {
+        ...facts,
+        ...sshDown(visit as Visit & { ssh: { ok: false } }, guest, await agentPolls(session)),
+      };
     }
     const summary = `SSH and sentinel ok in ${round(visit.connectMs)} ms`;
-    if (guest === 'down') return { ...facts, status: 'warn', summary: `${summary}; the guest agent is silent` };
+    if (guest === 'down')
+      return { ...facts, status: 'warn', summary: `${summary}; the guest agent is silent` };
     return {
       ...facts,
       status: 'pass',

@@ -11,12 +11,27 @@ const percentOf = (df: string | undefined): number | null => {
   return match ? Number(match[1]) : null;
 };
 
-/** What a failed write means. "Full" is only what the kernel calls full; the rest is another trouble. */
+/**
+ * What a failed write means. "Full" is only what the kernel calls full; the rest is another
+ * trouble.
+ */
 function failedWrite(code: string, disk: Facts): Finding {
   const inodes = percentOf(disk.inodes);
   const where = `${disk.path}: ${disk.write}`;
-  const full = (cause: string): Finding => ({ status: 'fail', signal: 'disk_full', cause, blames: 'fs:/', summary: where });
-  const other = (cause: string): Finding => ({ status: 'fail', signal: 'node_not_ready', cause, blames: 'fs:/', summary: where });
+  const full = (cause: string): Finding => ({
+    status: 'fail',
+    signal: 'disk_full',
+    cause,
+    blames: 'fs:/',
+    summary: where,
+  });
+  const other = (cause: string): Finding => ({
+    status: 'fail',
+    signal: 'node_not_ready',
+    cause,
+    blames: 'fs:/',
+    summary: where,
+  });
   if (code === 'ENOSPC')
     return buffersFill(disk)
       ? { ...full('local_buffers'), signal: 'node_observability_disk_pressure' }
@@ -29,7 +44,10 @@ function failedWrite(code: string, disk: Facts): Finding {
 /** Logs and local state hold more than half of what is used: they are the cause, not the data. */
 function buffersFill(disk: Facts): boolean {
   const used = Number(/^\S+\s+\d+\s+(\d+)\s+\d+\s+\d+% /m.exec(disk.df ?? '')?.[1] ?? 0);
-  const buffers = [...(disk.buffers ?? '').matchAll(/^(\d+)\s/gm)].reduce((sum, match) => sum + Number(match[1]), 0);
+  const buffers = [...(disk.buffers ?? '').matchAll(/^(\d+)\s/gm)].reduce(
+    (sum, match) => sum + Number(match[1]),
+    0,
+  );
   return used > 0 && buffers * 2 > used;
 }
 
@@ -67,7 +85,11 @@ export const nodeReadiness: HopDefinition<Session> = {
         summary: disk.broke ?? '',
       };
     if (disk.write === undefined)
-      return { ...facts, status: 'unknown', summary: `the disk was not measured: ${disk.broke ?? 'no answer'}` };
+      return {
+        ...facts,
+        status: 'unknown',
+        summary: `the disk was not measured: ${disk.broke ?? 'no answer'}`,
+      };
     const code = disk.write.split(' ')[1] ?? '';
     if (code !== 'ok') return { ...facts, ...failedWrite(code, disk) };
     const used = percentOf(disk.df);

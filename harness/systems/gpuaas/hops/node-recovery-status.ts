@@ -9,7 +9,10 @@ import { currentReason, localRecord } from '../probe/record.ts';
 import { hasOperator, type Session } from '../probe/session.ts';
 import type { Visit } from '../probe/visit.ts';
 
-/** Operator reasons of the read model that speak of identity, profile or trust. The others belong to other hops. */
+/**
+ * Operator reasons of the read model that speak of identity, profile or trust. The others belong to
+ * other hops.
+ */
 const operatorReasons = [
   'cert_expired',
   'cert_untrusted_by_ingress',
@@ -51,9 +54,13 @@ function localIdentity(visit: Visit | null): string | null {
   return Number.isFinite(begin) && now < begin ? 'cert_not_yet_valid' : null;
 }
 
-const rateLimited = (dial: Dial | null): boolean => dial?.status === 429 || /rate_limit_exceeded/.test(dial?.body ?? '');
+const rateLimited = (dial: Dial | null): boolean =>
+  dial?.status === 429 || /rate_limit_exceeded/.test(dial?.body ?? '');
 
-/** A refusal over HTTP, with the certificate shown. Without the header of the product nobody was revoked. */
+/**
+ * A refusal over HTTP, with the certificate shown. Without the header of the product nobody was
+ * revoked.
+ */
 function refusal(known: Known): string | null {
   const { dial } = known;
   if (dial?.outcome !== 'answered' || dial.status === null || dial.status < 400)
@@ -61,8 +68,11 @@ function refusal(known: Known): string | null {
   const code = errorCodeOf(dial.body);
   if (dial.product === 'api') {
     if (code === 'node_identity_mismatch') return 'identity_mismatch';
-    if (code !== 'node_identity_revoked') return dial.status === 401 || dial.status === 403 ? 'auth_refused' : null;
-    return known.drifted !== null || dial.asksForCertificate === false ? 'endpoint_profile_drift' : 'identity_revoked_or_fenced';
+    if (code !== 'node_identity_revoked')
+      return dial.status === 401 || dial.status === 403 ? 'auth_refused' : null;
+    return known.drifted !== null || dial.asksForCertificate === false
+      ? 'endpoint_profile_drift'
+      : 'identity_revoked_or_fenced';
   }
   if (dial.status === 400 && /SSL certificate/i.test(dial.body)) return 'cert_untrusted_by_ingress';
   return dial.status < 500 ? 'endpoint_profile_drift' : null;
@@ -77,19 +87,36 @@ const errorCodeOf = (body: string): string | null => {
 };
 
 /** An unusable certificate is bad; one that cannot be replaced is what an operator must know. */
-const enrolsNoMore = ({ local, visit }: Known): boolean => local === 'recovery_token_missing' || visit?.sections?.env?.has_token === '0';
+const enrolsNoMore = ({ local, visit }: Known): boolean =>
+  local === 'recovery_token_missing' || visit?.sections?.env?.has_token === '0';
 
-/** What the platform has classified is finer than what one probe sees; what the files say is finer than a refusal. */
+/**
+ * What the platform has classified is finer than what one probe sees; what the files say is finer
+ * than a refusal.
+ */
 function causeOf(known: Known): { cause: string; by: string } | null {
   const { model, visit } = known;
-  if (rateLimited(known.dial) || rateLimited(known.withoutCertificate) || known.local === 'edge_rate_limited')
+  if (
+    rateLimited(known.dial) ||
+    rateLimited(known.withoutCertificate) ||
+    known.local === 'edge_rate_limited'
+  )
     return { cause: 'edge_rate_limited', by: 'probe or local record' };
   const refused = refusal(known);
   const identity = localIdentity(visit);
-  const served = known.dial?.outcome === 'answered' && known.dial.status !== null && known.dial.status < 400;
-  if (model?.reason && operatorReasons.includes(model.reason) && !(served && model.reason !== 'cloned_identity_detected'))
+  const served =
+    known.dial?.outcome === 'answered' && known.dial.status !== null && known.dial.status < 400;
+  if (
+    model?.reason &&
+    operatorReasons.includes(model.reason) &&
+    !(served && model.reason !== 'cloned_identity_detected')
+  )
     return { cause: model.reason, by: 'read model' };
-  if (identity) return { cause: enrolsNoMore(known) ? 'recovery_token_missing' : identity, by: 'files on the node' };
+  if (identity)
+    return {
+      cause: enrolsNoMore(known) ? 'recovery_token_missing' : identity,
+      by: 'files on the node',
+    };
   if (refused) return { cause: refused, by: 'answer to the certificate' };
   const local = known.local ? localReasons[known.local] : undefined;
   return local !== undefined && !served ? { cause: local, by: 'local record' } : null;
@@ -169,16 +196,29 @@ export const nodeRecoveryStatus: HopDefinition<Session> = {
   signals: ['node_agent_auth_failed', 'edge_rate_limited'],
   deadlineMs: (policies) => Math.max(visitSeconds(policies), publicSeconds) * 1000 + 500,
   skip: (request) =>
-    text(request, 'node-host') === undefined && !(text(request, 'api-base') !== undefined && hasOperator(request))
+    text(request, 'node-host') === undefined &&
+    !(text(request, 'api-base') !== undefined && hasOperator(request))
       ? 'neither --node-host nor an operator token'
       : null,
   run: async (session) => {
     const known = await gather(session);
-    const facts = { target: known.dial?.url ?? null, steps: known.dial?.steps ?? [], evidence: shown(known) };
+    const facts = {
+      target: known.dial?.url ?? null,
+      steps: known.dial?.steps ?? [],
+      evidence: shown(known),
+    };
     const found = causeOf(known);
     if (found) {
-      const signal = found.cause === 'edge_rate_limited' ? 'edge_rate_limited' : 'node_agent_auth_failed';
-      return { ...facts, status: 'fail', signal, cause: found.cause, blames: blamed(found.cause), summary: `${found.cause} (${found.by})` };
+      const signal =
+        found.cause === 'edge_rate_limited' ? 'edge_rate_limited' : 'node_agent_auth_failed';
+      return {
+        ...facts,
+        status: 'fail',
+        signal,
+        cause: found.cause,
+        blames: blamed(found.cause),
+        summary: `${found.cause} (${found.by})`,
+      };
     }
     return { ...facts, ...unrefused(session, known) };
   },
@@ -188,9 +228,12 @@ export const nodeRecoveryStatus: HopDefinition<Session> = {
 function unrefused(session: Session, known: Known): Finding {
   const { dial, model, visit } = known;
   const asksApi = text(session.request, 'api-base') !== undefined && hasOperator(session.request);
-  if (asksApi && model === null) return { status: 'unknown', summary: 'the API did not tell the state of the node' };
+  if (asksApi && model === null)
+    return { status: 'unknown', summary: 'the API did not tell the state of the node' };
   if (dial?.outcome === 'answered' && dial.status !== null && dial.status < 400) {
-    const differs = known.drifted ? `; the agent uses ${known.drifted.effective}, declared is ${known.drifted.declared}` : '';
+    const differs = known.drifted
+      ? `; the agent uses ${known.drifted.effective}, declared is ${known.drifted.declared}`
+      : '';
     return {
       status: known.drifted ? 'warn' : 'pass',
       summary: `accepted with the certificate: ${dial.status} from ${dial.product ?? 'an unnamed server'}${differs}`,
@@ -198,7 +241,11 @@ function unrefused(session: Session, known: Known): Finding {
   }
   const missing = visit ? withoutNode(visit) : null;
   if (model?.agentStatus === 'healthy' && !model.stale)
-    return { status: 'pass', vantage: 'control_plane', summary: `the API says healthy${missing ? `; ${missing.summary}` : ''}` };
+    return {
+      status: 'pass',
+      vantage: 'control_plane',
+      summary: `the API says healthy${missing ? `; ${missing.summary}` : ''}`,
+    };
   return (
     missing ?? {
       status: 'unknown',

@@ -10,7 +10,8 @@ import type { Visit } from '../probe/visit.ts';
 
 /** Without a way into the node, a heartbeat that is current has travelled this hop. */
 async function byHeartbeat(session: Session, otherwise: Finding): Promise<Finding> {
-  if (text(session.request, 'api-base') === undefined || !hasOperator(session.request)) return otherwise;
+  if (text(session.request, 'api-base') === undefined || !hasOperator(session.request))
+    return otherwise;
   const model = readModel(await session.node());
   if (model === null || freshness(model, await session.policies()) !== 'current') return otherwise;
   return {
@@ -21,11 +22,13 @@ async function byHeartbeat(session: Session, otherwise: Finding): Promise<Findin
   };
 }
 
-const serverError = (dial: Dial | null): boolean => dial?.status !== null && dial?.status !== undefined && dial.status >= 500;
+const serverError = (dial: Dial | null): boolean =>
+  dial?.status !== null && dial?.status !== undefined && dial.status >= 500;
 
 function verdict(visit: Visit, dial: Dial, withCertificate: Dial | null): Finding {
   const facts = { target: dial.url, steps: dial.steps, deadlineMs: dialSeconds * 1000 };
-  // The ingress may refuse the missing certificate itself; only behind it shows whether the API is there.
+  // The ingress may refuse the missing certificate itself; only behind it shows whether the API is
+  // there.
   const down = [dial, withCertificate].find(serverError);
   if (down)
     return {
@@ -36,8 +39,10 @@ function verdict(visit: Visit, dial: Dial, withCertificate: Dial | null): Findin
       blames: 'service:api',
       summary: `${dial.endpoint}: answer ${down.status}`,
     };
-  if (dial.outcome === 'answered') return { ...facts, status: 'pass', summary: dial.summary, ruledOut: [] };
-  const signal = dial.outcome === 'tls_failed' ? 'node_agent_api_tls_failed' : 'node_agent_api_unreachable';
+  if (dial.outcome === 'answered')
+    return { ...facts, status: 'pass', summary: dial.summary, ruledOut: [] };
+  const signal =
+    dial.outcome === 'tls_failed' ? 'node_agent_api_tls_failed' : 'node_agent_api_unreachable';
   return {
     ...facts,
     status: 'fail',
@@ -52,7 +57,11 @@ function contextOf(visit: Visit): Evidence[] {
   const { env, hosts, recovery } = visit.sections ?? {};
   return [
     evidence('effective_environment', 'node', env ?? null),
-    evidence('clock_offset_ms', 'node', visit.clockOffsetMs === null ? null : round(visit.clockOffsetMs)),
+    evidence(
+      'clock_offset_ms',
+      'node',
+      visit.clockOffsetMs === null ? null : round(visit.clockOffsetMs),
+    ),
     evidence('names', 'node', hosts ?? null),
     ...(recovery ? [evidence('recovery_listener', 'node', recovery.code ?? null)] : []),
   ];
@@ -75,7 +84,8 @@ function besides(visit: Visit): Evidence[] {
 export const nodeRuntimeApiReachability: HopDefinition<Session> = {
   id: 'node_runtime_api_reachability',
   order: 4,
-  title: 'From the node, in the context of the agent, the node-facing API answers over verified TLS',
+  title:
+    'From the node, in the context of the agent, the node-facing API answers over verified TLS',
   section: 'API TCP/TLS reachability from the node',
   vantage: 'node_as_agent',
   after: [],
@@ -89,9 +99,21 @@ export const nodeRuntimeApiReachability: HopDefinition<Session> = {
     if (missing) return byHeartbeat(session, missing);
     const dial = readDial(visit, 'api', 'link:node-api');
     const facts = contextOf(visit);
-    if (!dial) return { status: 'unknown', summary: 'the node tells no GPUAAS_API_URL and none was given', evidence: facts };
+    if (!dial)
+      return {
+        status: 'unknown',
+        summary: 'the node tells no GPUAAS_API_URL and none was given',
+        evidence: facts,
+      };
     const finding = verdict(visit, dial, readCertificateDial(visit, 'api', 'link:node-api'));
-    const clock = visit.clockOffsetMs === null ? [] : [{ what: 'clock', because: `offset ${round(visit.clockOffsetMs)} ms` }];
-    return { ...finding, evidence: [...facts, ...besides(visit)], ruledOut: finding.blames === 'clock' ? [] : clock };
+    const clock =
+      visit.clockOffsetMs === null
+        ? []
+        : [{ what: 'clock', because: `offset ${round(visit.clockOffsetMs)} ms` }];
+    return {
+      ...finding,
+      evidence: [...facts, ...besides(visit)],
+      ruledOut: finding.blames === 'clock' ? [] : clock,
+    };
   },
 };

@@ -19,10 +19,15 @@ const graceMs = 700;
 const over = new Set(['completed', 'failed', 'expired']);
 
 /**
- * Asks quickly while a healthy answer is likely, though no more often than such an answer takes: each question slows it down.
- * And the read model now and then: it may know why none comes.
+ * Asks quickly while a healthy answer is likely, though no more often than such an answer takes:
+ * each question slows it down. And the read model now and then: it may know why none comes.
  */
-async function watch(session: Session, taskId: string, forMs: number, done: (seen: Watched) => boolean): Promise<Watched> {
+async function watch(
+  session: Session,
+  taskId: string,
+  forMs: number,
+  done: (seen: Watched) => boolean,
+): Promise<Watched> {
   const operator = await session.operator();
   const api = await session.api();
   const began = performance.now();
@@ -31,7 +36,10 @@ async function watch(session: Session, taskId: string, forMs: number, done: (see
   let latest: Watched = { task: null, model: null };
   await poll(
     async () => {
-      const answer = await api(`/v1/tasks/${encodeURIComponent(taskId)}`, operator === undefined ? {} : { token: operator });
+      const answer = await api(
+        `/v1/tasks/${encodeURIComponent(taskId)}`,
+        operator === undefined ? {} : { token: operator },
+      );
       if (performance.now() - lastModelAt > 250) {
         lastModelAt = performance.now();
         model = readModel(await session.readNode()) ?? model;
@@ -44,7 +52,10 @@ async function watch(session: Session, taskId: string, forMs: number, done: (see
   return latest;
 }
 
-/** Asked after each other, and ended by the other side each time: something on the way is less patient than the poll. */
+/**
+ * Asked after each other, and ended by the other side each time: something on the way is less
+ * patient than the poll.
+ */
 const pollsCut = (model: ReadModel | null): boolean => {
   const last = model?.lastPolls.slice(-3) ?? [];
   return last.length === 3 && last.every((one) => one.ended === 'disconnect');
@@ -75,11 +86,28 @@ const refusalIn = (error: string | null): 'signature' | 'expiry' | 'journal' | n
         ? 'expiry'
         : null;
 
-async function unclaimed(session: Session, task: Task | null, first: ReadModel | null, latest: ReadModel | null): Promise<Finding> {
+async function unclaimed(
+  session: Session,
+  task: Task | null,
+  first: ReadModel | null,
+  latest: ReadModel | null,
+): Promise<Finding> {
   const enqueued = task?.createdAt ?? null;
-  if (pollsCut(latest ?? first)) return { ...claimFailed('poll_cut', 'polls end before their window is over'), blames: 'link:node-api' };
-  const polled = latest?.heartbeatAt !== null && latest?.heartbeatAt !== undefined && enqueued !== null && latest.heartbeatAt > enqueued;
-  if (polled) return claimFailed('not_claimed', 'the agent polled after the task was enqueued and did not take it');
+  if (pollsCut(latest ?? first))
+    return {
+      ...claimFailed('poll_cut', 'polls end before their window is over'),
+      blames: 'link:node-api',
+    };
+  const polled =
+    latest?.heartbeatAt !== null &&
+    latest?.heartbeatAt !== undefined &&
+    enqueued !== null &&
+    latest.heartbeatAt > enqueued;
+  if (polled)
+    return claimFailed(
+      'not_claimed',
+      'the agent polled after the task was enqueued and did not take it',
+    );
   return {
     status: 'unknown',
     summary: `not taken, and no poll since it was enqueued (${round(claimSeconds(await session.policies()))} s)`,
@@ -91,7 +119,12 @@ const notWaited = (explained: () => string | null): Finding => ({
   summary: `not waited for: ${explained()} has the answer`,
 });
 
-async function judge(session: Session, taskId: string, began: number, explained: () => string | null): Promise<Finding> {
+async function judge(
+  session: Session,
+  taskId: string,
+  began: number,
+  explained: () => string | null,
+): Promise<Finding> {
   const policies = await session.policies();
   const first = readModel(await session.node());
   const taken = (seen: Watched) => seen.task !== null && seen.task.status !== 'queued';
@@ -102,7 +135,8 @@ async function judge(session: Session, taskId: string, began: number, explained:
     claimSeconds(policies) * 1000,
     (seen) => taken(seen) || secondPoll(seen, beat(policies)) || explained() !== null,
   );
-  // A poll is told as contact a moment before it takes the task, and the task was read before the contact: look once more.
+  // A poll is told as contact a moment before it takes the task, and the task was read before the
+  // contact: look once more.
   if (!taken(claimed) && explained() === null)
     claimed = await watch(session, taskId, graceMs, (seen) => taken(seen) || explained() !== null);
   if (!taken(claimed) && explained() !== null) return notWaited(explained);
@@ -112,14 +146,18 @@ async function judge(session: Session, taskId: string, began: number, explained:
     taskId,
     resultSeconds(policies) * 1000,
     (seen) =>
-      (seen.task !== null && over.has(seen.task.status)) || seen.model?.agentStatus === 'task_result_failed' || explained() !== null,
+      (seen.task !== null && over.has(seen.task.status)) ||
+      seen.model?.agentStatus === 'task_result_failed' ||
+      explained() !== null,
   );
   const { task, model } = ended;
   const tookMs = round(performance.now() - began);
-  if (task?.status === 'completed') return { status: 'pass', summary: `taken and answered in ${tookMs} ms` };
+  if (task?.status === 'completed')
+    return { status: 'pass', summary: `taken and answered in ${tookMs} ms` };
   if (task?.status !== 'failed' && explained() !== null) return notWaited(explained);
   const visit = text(session.request, 'node-host') === undefined ? null : await session.visit();
-  const refused = task?.status === 'failed' ? refusalIn(task.error) : await refusedTask(visit, taskId);
+  const refused =
+    task?.status === 'failed' ? refusalIn(task.error) : await refusedTask(visit, taskId);
   if (refused) return claimFailed(refused, `taken off the queue, refused by the agent: ${refused}`);
   if (task?.status === 'failed')
     return task.error === 'no_space'
@@ -127,11 +165,18 @@ async function judge(session: Session, taskId: string, began: number, explained:
       : claimFailed('task_failed', `the agent could not do it: ${task.error}`);
   const record = visit ? localRecord(visit) : null;
   if (model?.agentStatus === 'task_result_failed')
-    return resultFailed('task_result_failed', `taken, no result; the API says task_result_failed after ${tookMs} ms`);
+    return resultFailed(
+      'task_result_failed',
+      `taken, no result; the API says task_result_failed after ${tookMs} ms`,
+    );
   // An agent that stopped polling after it took the task says nothing about the way of results.
   const latest = readModel(await session.readNode());
-  const alive = latest?.heartbeatAt !== null && latest?.heartbeatAt !== undefined && latest.heartbeatAt > (task?.dispatchedAt ?? 0);
-  if (!alive) return { status: 'unknown', summary: 'taken, no result, and no poll since it was taken' };
+  const alive =
+    latest?.heartbeatAt !== null &&
+    latest?.heartbeatAt !== undefined &&
+    latest.heartbeatAt > (task?.dispatchedAt ?? 0);
+  if (!alive)
+    return { status: 'unknown', summary: 'taken, no result, and no poll since it was taken' };
   return resultFailed(
     'result_missing',
     `taken, no result within ${resultSeconds(policies)} s${record?.reason ? `; local record: ${record.reason}` : ''}`,
@@ -152,15 +197,29 @@ export const nodeTaskRoundtrip: HopDefinition<Session> = {
   section: 'node task claim/result round trip',
   vantage: 'control_plane',
   after: [],
-  explainedBy: ['node_readiness', 'node_runtime_api_reachability', 'node_recovery_status', 'node_heartbeat'],
+  explainedBy: [
+    'node_readiness',
+    'node_runtime_api_reachability',
+    'node_recovery_status',
+    'node_heartbeat',
+  ],
   signals: ['node_task_claim_failed', 'node_task_result_post_failed'],
-  deadlineMs: (policies) => (publicSeconds * 2 + claimSeconds(policies) + resultSeconds(policies)) * 1000,
-  skip: (request) => (text(request, 'api-base') !== undefined && hasOperator(request) ? null : 'no operator token for the API'),
+  deadlineMs: (policies) =>
+    (publicSeconds * 2 + claimSeconds(policies) + resultSeconds(policies)) * 1000,
+  skip: (request) =>
+    text(request, 'api-base') !== undefined && hasOperator(request)
+      ? null
+      : 'no operator token for the API',
   run: async (session, earlier) => {
     const began = performance.now();
     const answer: Answer = await session.task();
     const taskId = granted(answer) ? str(at(answer.json, 'task_id')) : null;
-    if (taskId === null) return { status: 'unknown', summary: `no probe task could be enqueued: ${tell(answer)}`, steps: answer.steps };
+    if (taskId === null)
+      return {
+        status: 'unknown',
+        summary: `no probe task could be enqueued: ${tell(answer)}`,
+        steps: answer.steps,
+      };
     const finding = await judge(session, taskId, began, () => knownReason(earlier, began));
     return {
       ...finding,

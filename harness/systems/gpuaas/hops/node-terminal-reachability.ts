@@ -7,7 +7,10 @@ import { at, evidence, granted, list, round, str } from '../probe/http.ts';
 import { drift, withoutNode } from '../probe/node-context.ts';
 import { hasOperator, type Session } from '../probe/session.ts';
 
-/** Seed 000's "works in kind but not demo": the saved report of an environment in which this very hop passes. */
+/**
+ * Seed 000's "works in kind but not demo": the saved report of an environment in which this very
+ * hop passes.
+ */
 async function worksElsewhere(session: Session): Promise<string | null> {
   const file = text(session.request, 'compare-profile');
   if (file === undefined) return null;
@@ -26,7 +29,12 @@ export async function declaredTerminal(session: Session): Promise<string | null>
   return granted(profile) ? str(at(profile.json, 'terminal_api_url')) : null;
 }
 
-async function failed(session: Session, dial: Dial, blames: string, drifted: boolean): Promise<Finding> {
+async function failed(
+  session: Session,
+  dial: Dial,
+  blames: string,
+  drifted: boolean,
+): Promise<Finding> {
   const elsewhere = await worksElsewhere(session);
   const facts = { blames, summary: dial.summary };
   if (elsewhere !== null)
@@ -62,7 +70,11 @@ export const nodeTerminalReachability: HopDefinition<Session> = {
     if (missing) return missing;
     const policies = await session.policies();
     const dial = readDial(visit, 'term', 'link:term');
-    if (!dial) return { status: 'unknown', summary: 'the node tells no GPUAAS_TERMINAL_API_URL and none was given' };
+    if (!dial)
+      return {
+        status: 'unknown',
+        summary: 'the node tells no GPUAAS_TERMINAL_API_URL and none was given',
+      };
     const drifted = drift(dial.url, await declaredTerminal(session));
     const declared = readDial(visit, 'want-term', 'link:term');
     const seen: Evidence[] = [
@@ -74,14 +86,43 @@ export const nodeTerminalReachability: HopDefinition<Session> = {
         asks_for_certificate: dial.asksForCertificate,
       }),
       ...(drifted ? [evidence('profile_drift', 'node', drifted)] : []),
-      ...(declared ? [evidence('declared_endpoint', 'node', { url: declared.url, outcome: declared.outcome, cause: declared.cause })] : []),
+      ...(declared
+        ? [
+            evidence('declared_endpoint', 'node', {
+              url: declared.url,
+              outcome: declared.outcome,
+              cause: declared.cause,
+            }),
+          ]
+        : []),
     ];
-    const facts = { target: dial.url, steps: dial.steps, evidence: seen, deadlineMs: terminalDialSeconds(policies) * 1000 };
-    // TCP and the server's certificate are this hop; what the listener says to ours is judged where the stream is.
-    if (!dial.verified) return { ...facts, ...(await failed(session, dial, blamedLink(visit, dial) ?? 'link:term', drifted !== null)) };
-    const reached = Number(visit.sections?.term?.tls_at ?? visit.sections?.term?.done ?? 0) - Number(visit.sections?.term?.start ?? 0);
+    const facts = {
+      target: dial.url,
+      steps: dial.steps,
+      evidence: seen,
+      deadlineMs: terminalDialSeconds(policies) * 1000,
+    };
+    // TCP and the server's certificate are this hop; what the listener says to ours is judged where
+    // the stream is.
+    if (!dial.verified)
+      return {
+        ...facts,
+        ...(await failed(session, dial, blamedLink(visit, dial) ?? 'link:term', drifted !== null)),
+      };
+    const reached =
+      Number(visit.sections?.term?.tls_at ?? visit.sections?.term?.done ?? 0) -
+      Number(visit.sections?.term?.start ?? 0);
     const summary = `${dial.endpoint}: tcp and tls ok in ${round(reached)} ms`;
-    if (reached > stream(policies) * 1000) return { ...facts, status: 'warn', summary: `${summary}, slower than the node-stream timeout` };
-    return { ...facts, status: drifted ? 'warn' : 'pass', summary: drifted ? `${summary}; declared is ${drifted.declared}` : summary };
+    if (reached > stream(policies) * 1000)
+      return {
+        ...facts,
+        status: 'warn',
+        summary: `${summary}, slower than the node-stream timeout`,
+      };
+    return {
+      ...facts,
+      status: drifted ? 'warn' : 'pass',
+      summary: drifted ? `${summary}; declared is ${drifted.declared}` : summary,
+    };
   },
 };

@@ -28,10 +28,14 @@ function agentRefusal(task: Task): string | null {
 /** From the contact of a poll to the task in its hands, on a machine that is busy. */
 const graceMs = 500;
 
-/** How often the API is asked while the gateway, which pushes its news, has none: every question slows the answer down. */
+/**
+ * How often the API is asked while the gateway, which pushes its news, has none: every question
+ * slows the answer down.
+ */
 const lookEveryMs = 250;
 
-const visitOf = async (session: Session) => (text(session.request, 'node-host') === undefined ? null : session.visit());
+const visitOf = async (session: Session) =>
+  text(session.request, 'node-host') === undefined ? null : session.visit();
 
 interface Seen {
   readonly answered: boolean;
@@ -43,7 +47,10 @@ interface Seen {
 /** The session as the API tells it now. */
 async function look(session: Session, id: string): Promise<Seen> {
   const token = (await session.operator()) ?? (await session.user());
-  const answer = await (await session.api())(`/v1/terminal/sessions/${encodeURIComponent(id)}`, token === undefined ? {} : { token });
+  const answer = await (await session.api())(
+    `/v1/terminal/sessions/${encodeURIComponent(id)}`,
+    token === undefined ? {} : { token },
+  );
   return {
     answered: granted(answer),
     task: granted(answer) ? taskOf(at(answer.json, 'open_task')) : null,
@@ -52,9 +59,15 @@ async function look(session: Session, id: string): Promise<Seen> {
   };
 }
 
-async function judge(session: Session, id: string, conversation: Conversation, explained: () => string | null): Promise<Finding> {
+async function judge(
+  session: Session,
+  id: string,
+  conversation: Conversation,
+  explained: () => string | null,
+): Promise<Finding> {
   const policies = await session.policies();
-  const streamSeen = () => conversation.states().some((state) => state === 'node_stream_connected' || state === 'ready');
+  const streamSeen = () =>
+    conversation.states().some((state) => state === 'node_stream_connected' || state === 'ready');
   let seen: Seen = { answered: false, task: null, state: null, told: 'not asked' };
   let ended = false;
   void conversation.end().then(() => {
@@ -68,8 +81,13 @@ async function judge(session: Session, id: string, conversation: Conversation, e
       lookedAt = performance.now();
       seen = await look(session, id);
       const taken = seen.task !== null && seen.task.status !== 'queued';
-      // Handed out is not taken on: a stream shows that it was, and the end of the session is the time to ask why not.
-      return explained() !== null || (taken && (streamSeen() || ended)) || (ended && seen.answered && seen.task === null) ? seen : null;
+      // Handed out is not taken on: a stream shows that it was, and the end of the session is the
+      // time to ask why not.
+      return explained() !== null ||
+        (taken && (streamSeen() || ended)) ||
+        (ended && seen.answered && seen.task === null)
+        ? seen
+        : null;
     },
     {
       forMs: Math.max(claimSeconds(policies), sessionSeconds(policies)) * 1000,
@@ -80,10 +98,15 @@ async function judge(session: Session, id: string, conversation: Conversation, e
   );
   const { task } = seen;
   const reason = explained();
-  if (reason !== null && !streamSeen()) return { status: 'unknown', summary: `not waited for: ${reason} has the answer` };
+  if (reason !== null && !streamSeen())
+    return { status: 'unknown', summary: `not waited for: ${reason} has the answer` };
   const end = ended ? await conversation.end() : null;
   if (end?.kind === 'error' && end.frame.code === 'terminal_open_not_enqueued')
-    return fail('not_enqueued', 'the gateway says that the API did not enqueue terminal.open', 'service:api');
+    return fail(
+      'not_enqueued',
+      'the gateway says that the API did not enqueue terminal.open',
+      'service:api',
+    );
   if (!seen.answered)
     return streamSeen()
       ? { status: 'pass', vantage: 'gateway', summary: 'a stream came, so it was taken' }
@@ -93,22 +116,57 @@ async function judge(session: Session, id: string, conversation: Conversation, e
       ? fail('not_enqueued', 'no terminal.open was enqueued for the session', 'service:api')
       : { status: 'unknown', summary: 'no terminal.open yet' };
   const refused = agentRefusal(task);
-  if (refused) return fail(refused, `handed out, refused by the agent: ${task.error}`, task.error === 'no_space' ? 'fs:/' : 'unit:agent');
+  if (refused)
+    return fail(
+      refused,
+      `handed out, refused by the agent: ${task.error}`,
+      task.error === 'no_space' ? 'fs:/' : 'unit:agent',
+    );
   const facts = {
-    evidence: [evidence('open_task', 'api', { task_id: task.id, status: task.status, error: task.error, claims: task.claims })],
+    evidence: [
+      evidence('open_task', 'api', {
+        task_id: task.id,
+        status: task.status,
+        error: task.error,
+        claims: task.claims,
+      }),
+    ],
   };
-  const silent = task.status === 'dispatched' && !streamSeen() ? await refusedTask(await visitOf(session), task.id) : null;
-  if (silent) return { ...facts, ...fail(silent, `handed out, refused by the agent (${silent})`, 'unit:agent') };
+  const silent =
+    task.status === 'dispatched' && !streamSeen()
+      ? await refusedTask(await visitOf(session), task.id)
+      : null;
+  if (silent)
+    return {
+      ...facts,
+      ...fail(silent, `handed out, refused by the agent (${silent})`, 'unit:agent'),
+    };
   if (task.status !== 'queued' || streamSeen())
-    return { ...facts, status: 'pass', summary: `terminal.open ${task.status}${task.error ? ` (${task.error})` : ''}` };
+    return {
+      ...facts,
+      status: 'pass',
+      summary: `terminal.open ${task.status}${task.error ? ` (${task.error})` : ''}`,
+    };
   const model = readModel(await session.readNode());
   const polled =
-    model?.heartbeatAt !== null && model?.heartbeatAt !== undefined && task.createdAt !== null && model.heartbeatAt > task.createdAt;
+    model?.heartbeatAt !== null &&
+    model?.heartbeatAt !== undefined &&
+    task.createdAt !== null &&
+    model.heartbeatAt > task.createdAt;
   // A poll is told as contact a moment before it takes the task.
   if (polled) await sleep(graceMs);
   const last = polled ? (await look(session, id)).task : null;
-  if (last !== null && last.status !== 'queued') return { ...facts, status: 'pass', summary: `terminal.open ${last.status}` };
-  if (polled) return { ...facts, ...fail('not_claimed', 'the agent polled after it was enqueued, and did not take it', 'unit:agent') };
+  if (last !== null && last.status !== 'queued')
+    return { ...facts, status: 'pass', summary: `terminal.open ${last.status}` };
+  if (polled)
+    return {
+      ...facts,
+      ...fail(
+        'not_claimed',
+        'the agent polled after it was enqueued, and did not take it',
+        'unit:agent',
+      ),
+    };
   return { ...facts, status: 'unknown', summary: 'enqueued, not taken, and no poll since' };
 }
 
@@ -121,13 +179,22 @@ export const terminalOpenTask: HopDefinition<Session> = {
   after: [],
   explainedBy: ['node_task_roundtrip', 'browser_terminal_ws'],
   signals: ['terminal_open_not_completed'],
-  deadlineMs: (policies) => (3 * publicSeconds + claimSeconds(policies) + sessionSeconds(policies)) * 1000,
+  deadlineMs: (policies) =>
+    (3 * publicSeconds + claimSeconds(policies) + sessionSeconds(policies)) * 1000,
   skip: lacksForTerminal,
   run: async (session, earlier) => {
     const began = performance.now();
     const [conversation, id] = await Promise.all([session.terminal(), session.sessionId()]);
-    if (conversation === null || id === null) return { status: 'unknown', summary: 'there is no session' };
-    if (conversation.refused) return { status: 'unknown', summary: 'the browser side was not accepted, so nothing was opened' };
-    return { ...(await judge(session, id, conversation, () => knownReason(earlier, began))), target: id };
+    if (conversation === null || id === null)
+      return { status: 'unknown', summary: 'there is no session' };
+    if (conversation.refused)
+      return {
+        status: 'unknown',
+        summary: 'the browser side was not accepted, so nothing was opened',
+      };
+    return {
+      ...(await judge(session, id, conversation, () => knownReason(earlier, began))),
+      target: id,
+    };
   },
 };

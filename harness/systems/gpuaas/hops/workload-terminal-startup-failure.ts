@@ -17,18 +17,29 @@ const fail = (cause: string, summary: string, blames = 'user:allocation'): Findi
 function judge(end: End): Finding {
   switch (end.kind) {
     case 'answered':
-      return { status: 'pass', summary: `ready in ${round(end.readyMs)} ms, the shell answered in ${round(end.answeredMs)} ms` };
+      return {
+        status: 'pass',
+        summary: `ready in ${round(end.readyMs)} ms, the shell answered in ${round(end.answeredMs)} ms`,
+      };
     case 'silence':
       return end.ready
         ? fail('no_answer', 'ready was told, and the shell does not answer')
         : fail('pty_ready_timeout', 'the stream is there, and neither ready nor an error came');
     case 'closed':
-      return fail('shell_exited', `closed (${end.code} ${end.reason}) ${end.ready ? 'after ready, without an answer' : 'before ready'}`);
+      return fail(
+        'shell_exited',
+        `closed (${end.code} ${end.reason}) ${end.ready ? 'after ready, without an answer' : 'before ready'}`,
+      );
     case 'error': {
       const { code, reason } = end.frame;
-      if (code === 'pty_ready_timeout') return fail('pty_ready_timeout', 'the shell wrote nothing within the policy');
+      if (code === 'pty_ready_timeout')
+        return fail('pty_ready_timeout', 'the shell wrote nothing within the policy');
       const cause = reason !== null && known.has(reason) ? reason : 'shell_failed';
-      return fail(cause, `${code}${reason ? `: ${reason}` : ''}`, cause === 'no_space' ? 'fs:/' : 'user:allocation');
+      return fail(
+        cause,
+        `${code}${reason ? `: ${reason}` : ''}`,
+        cause === 'no_space' ? 'fs:/' : 'user:allocation',
+      );
     }
   }
 }
@@ -42,13 +53,22 @@ export const workloadTerminalStartupFailure: HopDefinition<Session> = {
   after: ['gateway_node_stream'],
   explainedBy: ['gateway_node_stream'],
   signals: ['terminal_pty_failed'],
-  deadlineMs: (policies) => (4 * publicSeconds + claimSeconds(policies) + 2 * sessionSeconds(policies) + 2) * 1000,
+  deadlineMs: (policies) =>
+    (4 * publicSeconds + claimSeconds(policies) + 2 * sessionSeconds(policies) + 2) * 1000,
   skip: lacksForTerminal,
   run: async (session, earlier) => {
     const conversation = await session.terminal();
-    if (conversation === null || conversation.refused || earlier('gateway_node_stream').status !== 'pass')
+    if (
+      conversation === null ||
+      conversation.refused ||
+      earlier('gateway_node_stream').status !== 'pass'
+    )
       return { status: 'unknown', summary: 'without a stream there is no shell to ask' };
     const end = await conversation.end();
-    return { ...judge(end), target: await session.sessionId(), evidence: [evidence('session_end', 'browser', end)] };
+    return {
+      ...judge(end),
+      target: await session.sessionId(),
+      evidence: [evidence('session_end', 'browser', end)],
+    };
   },
 };

@@ -1,4 +1,5 @@
-// The browser's side of one terminal session: upgrade, frames, a computed question to the shell. Four hops read from it.
+// The browser's side of one terminal session: upgrade, frames, a computed question to the shell.
+// Four hops read from it.
 import { randomInt } from 'node:crypto';
 import { at, str } from './http.ts';
 import { sleep } from './lazy.ts';
@@ -23,7 +24,12 @@ export interface ErrorFrame {
 export type End =
   | { readonly kind: 'answered'; readonly readyMs: number; readonly answeredMs: number }
   | { readonly kind: 'error'; readonly frame: ErrorFrame; readonly atMs: number }
-  | { readonly kind: 'closed'; readonly code: number; readonly reason: string; readonly ready: boolean }
+  | {
+      readonly kind: 'closed';
+      readonly code: number;
+      readonly reason: string;
+      readonly ready: boolean;
+    }
   | { readonly kind: 'silence'; readonly ready: boolean };
 
 export interface Conversation {
@@ -73,7 +79,8 @@ export async function converse(wanted: Wanted): Promise<Conversation> {
     return refusedConversation(error, performance.now() - began);
   }
   wanted.defer(() => terminal.close());
-  const messages = (): unknown[] => terminal.frames.filter((frame) => frame.kind === 'text').map((frame) => parsed(frame.text));
+  const messages = (): unknown[] =>
+    terminal.frames.filter((frame) => frame.kind === 'text').map((frame) => parsed(frame.text));
   const find = (type: string) => messages().find((message) => at(message, 'type') === type);
   const settle = async (question: () => boolean, forMs: number): Promise<boolean> =>
     terminal.waitFor(() => question(), forMs).catch(() => false);
@@ -109,12 +116,21 @@ export async function converse(wanted: Wanted): Promise<Conversation> {
       if (terminal.closed()) await sleep(forMs);
       else await settle(() => terminal.frames.length > heard, forMs);
     },
-    states: () => messages().flatMap((message) => str(at(message, 'state')) ?? (at(message, 'type') === 'ready' ? 'ready' : [])),
+    states: () =>
+      messages().flatMap(
+        (message) => str(at(message, 'state')) ?? (at(message, 'type') === 'ready' ? 'ready' : []),
+      ),
   };
 }
 
 function refusedConversation(
-  error: { status: number | null; code: string | null; body: string; headers: Record<string, unknown>; message: string },
+  error: {
+    status: number | null;
+    code: string | null;
+    body: string;
+    headers: Record<string, unknown>;
+    message: string;
+  },
   upgradeMs: number,
 ): Conversation {
   const refused: Refusal = {

@@ -1,4 +1,5 @@
-// Credentials come from a file or from the environment, never from argv, and are read when they are first needed.
+// Credentials come from a file or from the environment, never from argv, and are read when they are
+// first needed.
 import { readFile } from 'node:fs/promises';
 import type { Request } from '../../../preflight/types.ts';
 import { edgeCookieOf } from '../cookie.ts';
@@ -14,8 +15,10 @@ const credential = (request: Request, flag: string, variable: string) =>
 const has = (request: Request, flag: string, variable: string): boolean =>
   text(request, flag) !== undefined || process.env[variable] !== undefined;
 
-export const hasOperator = (request: Request): boolean => has(request, 'operator-token-file', 'HOPDRILL_OPERATOR_TOKEN');
-export const hasUser = (request: Request): boolean => has(request, 'user-token-file', 'HOPDRILL_USER_TOKEN');
+export const hasOperator = (request: Request): boolean =>
+  has(request, 'operator-token-file', 'HOPDRILL_OPERATOR_TOKEN');
+export const hasUser = (request: Request): boolean =>
+  has(request, 'user-token-file', 'HOPDRILL_USER_TOKEN');
 
 /** What a terminal of one's own needs and was not given; null when it can be opened. */
 export function lacksForTerminal(request: Request): string | null {

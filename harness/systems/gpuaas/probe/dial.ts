@@ -1,4 +1,5 @@
-// What one dial on the node means: from codes to a cause, and to the resource that it blames. Codes only, never messages.
+// What one dial on the node means: from codes to a cause, and to the resource that it blames. Codes
+// only, never messages.
 import type { Step } from '../../../preflight/types.ts';
 import { round } from './http.ts';
 import type { Facts, Visit } from './visit.ts';
@@ -74,17 +75,28 @@ function clockCause(cause: string, visit: Visit): string {
   return cause === 'server_cert_not_yet_valid' && offset < 0 ? 'clock_behind' : cause;
 }
 
-function tlsVerdict(facts: Facts, visit: Visit): { outcome: Dial['outcome']; phase: Dial['phase']; cause: string | null } {
-  const wrong = (outcome: Dial['outcome'], cause: string, phase: Dial['phase'] = 'tls') => ({ outcome, phase, cause });
+function tlsVerdict(
+  facts: Facts,
+  visit: Visit,
+): { outcome: Dial['outcome']; phase: Dial['phase']; cause: string | null } {
+  const wrong = (outcome: Dial['outcome'], cause: string, phase: Dial['phase'] = 'tls') => ({
+    outcome,
+    phase,
+    cause,
+  });
   const number = (facts.verify_error ?? '').split(' ')[0] ?? '';
-  if (number !== '') return wrong('tls_failed', clockCause(verifyCauses[number] ?? 'tls_failed', visit));
+  if (number !== '')
+    return wrong('tls_failed', clockCause(verifyCauses[number] ?? 'tls_failed', visit));
   if (facts.certificate === '1') {
-    if (facts.status !== undefined || facts.alert !== undefined) return { outcome: 'answered', phase: 'http', cause: null };
+    if (facts.status !== undefined || facts.alert !== undefined)
+      return { outcome: 'answered', phase: 'http', cause: null };
     return wrong('unreachable', facts.ended === '1' ? 'http_reset' : 'app_stall', 'http');
   }
   if (facts.ca_readable === '0') return wrong('tls_failed', 'bundle_missing');
-  if (facts.alert === '70' || /unsupported protocol|version too low/.test(facts.openssl ?? '')) return wrong('tls_failed', 'tls_version');
-  if (/wrong version number|packet length too long/.test(facts.openssl ?? '')) return wrong('unreachable', 'tls_to_plain');
+  if (facts.alert === '70' || /unsupported protocol|version too low/.test(facts.openssl ?? ''))
+    return wrong('tls_failed', 'tls_version');
+  if (/wrong version number|packet length too long/.test(facts.openssl ?? ''))
+    return wrong('unreachable', 'tls_to_plain');
   return wrong('unreachable', facts.ended === '1' ? 'tls_reset' : 'tls_stall');
 }
 
@@ -126,7 +138,11 @@ function interpret(facts: Facts, visit: Visit, link: string): Dial {
       : facts.phase === 'dns'
         ? { outcome: 'unreachable' as const, phase: 'dns' as const, cause: dnsCause(facts) }
         : facts.phase === 'tcp'
-          ? { outcome: 'unreachable' as const, phase: 'tcp' as const, cause: tcpCauses[code] ?? 'tcp_timeout' }
+          ? {
+              outcome: 'unreachable' as const,
+              phase: 'tcp' as const,
+              cause: tcpCauses[code] ?? 'tcp_timeout',
+            }
           : tlsVerdict(facts, visit);
   const { cause, phase } = verdict;
   const blames =
@@ -149,7 +165,8 @@ function interpret(facts: Facts, visit: Visit, link: string): Dial {
     status: facts.status === undefined ? null : Number(facts.status),
     product: facts['h:x-gpuaas-product'] ?? null,
     body: facts.body ?? '',
-    asksForCertificate: facts.asks_for_certificate === undefined ? null : facts.asks_for_certificate === '1',
+    asksForCertificate:
+      facts.asks_for_certificate === undefined ? null : facts.asks_for_certificate === '1',
     alert: facts.alert === undefined ? null : Number(facts.alert),
     issuer: facts.issuer ?? null,
     tookMs: Number(facts.done ?? facts.tcp_at ?? 0) - Number(facts.start ?? 0),
@@ -158,7 +175,9 @@ function interpret(facts: Facts, visit: Visit, link: string): Dial {
 }
 
 function summaryOf(facts: Facts, cause: string | null): string {
-  const where = facts.addresses ? `${facts.endpoint} (${facts.addresses})` : (facts.endpoint ?? facts.url ?? '?');
+  const where = facts.addresses
+    ? `${facts.endpoint} (${facts.addresses})`
+    : (facts.endpoint ?? facts.url ?? '?');
   if (cause !== null)
     return `${where}: ${cause}${facts.resolver ? ` (${facts.resolver})` : ''}${facts.issuer ? ` issuer ${facts.issuer}` : ''}`;
   return `${where}: tcp and tls ok, ${facts.status ? `answer ${facts.status}` : `TLS alert ${facts.alert}`}`;
@@ -187,11 +206,15 @@ function stepsOf(facts: Facts, cause: string | null): Step[] {
   });
 }
 
-/** Every private target fails while connecting: it is the node's own network, not one of its links. */
+/**
+ * Every private target fails while connecting: it is the node's own network, not one of its links.
+ */
 export function blamedLink(visit: Visit, own: Dial): string | null {
   if (own.phase !== 'tcp') return own.blames;
   const others = [readDial(visit, 'api', ''), readDial(visit, 'term', '')];
   const recovery = visit.sections?.recovery?.code ?? '';
-  const all = others.every((dial) => dial?.phase === 'tcp' && dial.outcome === 'unreachable') && /^tcp (?!ok)/.test(recovery);
+  const all =
+    others.every((dial) => dial?.phase === 'tcp' && dial.outcome === 'unreachable') &&
+    /^tcp (?!ok)/.test(recovery);
   return all ? 'link:node' : own.blames;
 }

@@ -1,4 +1,5 @@
-// The public side over HTTP: an answer is an answer whatever its status; only "nobody answered" is an error.
+// The public side over HTTP: an answer is an answer whatever its status; only "nobody answered" is
+// an error.
 import { Agent } from 'node:https';
 import { HttpError, type HttpPhase, request } from '../../../drivers/http.ts';
 import type { Evidence, Step } from '../../../preflight/types.ts';
@@ -27,7 +28,13 @@ export interface Unanswered {
 export type Answer = Answered | Unanswered;
 export type Client = (
   path: string,
-  options?: { method?: string; token?: string; body?: unknown; cookie?: string; timeoutMs?: number },
+  options?: {
+    method?: string;
+    token?: string;
+    body?: unknown;
+    cookie?: string;
+    timeoutMs?: number;
+  },
 ) => Promise<Answer>;
 
 export interface ClientOptions {
@@ -72,14 +79,22 @@ export function openClient(options: ClientOptions): Client {
         json: parsed(answer.body),
         body: answer.body,
         location: answer.headers.location ?? null,
-        steps: stepsOf({ ...answer.timings, http: answer.timings.firstByte } as Record<string, number | null>, String(answer.status)),
+        steps: stepsOf(
+          { ...answer.timings, http: answer.timings.firstByte } as Record<string, number | null>,
+          String(answer.status),
+        ),
         ms: performance.now() - began,
       };
     } catch (error) {
       const known =
         error instanceof HttpError
           ? error
-          : new HttpError(String(error), 'UNKNOWN', 'http', { dns: null, tcp: null, tls: null, firstByte: null });
+          : new HttpError(String(error), 'UNKNOWN', 'http', {
+              dns: null,
+              tcp: null,
+              tls: null,
+              firstByte: null,
+            });
       const { phase, code, message, timings } = known;
       return {
         kind: 'none',
@@ -89,7 +104,13 @@ export function openClient(options: ClientOptions): Client {
         ms: performance.now() - began,
         steps: [
           ...stepsOf({ ...timings }, null),
-          { phase, start_ms: 0, duration_ms: performance.now() - began, code, raw: message.slice(0, 200) },
+          {
+            phase,
+            start_ms: 0,
+            duration_ms: performance.now() - began,
+            code,
+            raw: message.slice(0, 200),
+          },
         ],
       };
     }
@@ -126,11 +147,16 @@ export const round = (ms: number): number => Math.round(ms * 10) / 10;
 /** A field of JSON that nobody has checked. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let here: unknown = value;
-  for (const key of path) here = typeof here === 'object' && here !== null ? (here as Record<string, unknown>)[key] : undefined;
+  for (const key of path)
+    here =
+      typeof here === 'object' && here !== null
+        ? (here as Record<string, unknown>)[key]
+        : undefined;
   return here;
 }
 export const str = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-export const num = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
+export const num = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? value : null;
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 export const evidence = (kind: string, source: string, value: unknown): Evidence => ({
@@ -141,14 +167,18 @@ export const evidence = (kind: string, source: string, value: unknown): Evidence
 });
 
 /** The error code that the platform's own envelope names. */
-export const errorCode = (answer: Answer): string | null => (answer.kind === 'answer' ? str(at(answer.json, 'error', 'code')) : null);
+export const errorCode = (answer: Answer): string | null =>
+  answer.kind === 'answer' ? str(at(answer.json, 'error', 'code')) : null;
 
 /** The API itself spoke: a gateway's 502 or a login page is no answer of the API. */
 export const fromApi = (answer: Answer): answer is Answered =>
-  answer.kind === 'answer' && (answer.product === 'api' || (answer.product === null && answer.json !== null && answer.status < 500));
+  answer.kind === 'answer' &&
+  (answer.product === 'api' ||
+    (answer.product === null && answer.json !== null && answer.status < 500));
 
 /** It spoke, and gave what was asked for. */
-export const granted = (answer: Answer): answer is Answered => fromApi(answer) && answer.status >= 200 && answer.status < 300;
+export const granted = (answer: Answer): answer is Answered =>
+  fromApi(answer) && answer.status >= 200 && answer.status < 300;
 
 export const tell = (answer: Answer): string =>
   answer.kind === 'none'

@@ -15,10 +15,18 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
 /** Between two questions: the platform's time, not ours. */
 export const sleep = (ms: number): Promise<void> => declaredWait('answer', ms);
 
-/** Asks again until the answer is something, the time is over or the run is stopped; quick at first, then ever more patient. A `pause` may end early. */
+/**
+ * Asks again until the answer is something, the time is over or the run is stopped; quick at first,
+ * then ever more patient. A `pause` may end early.
+ */
 export async function poll<T>(
   ask: () => Promise<T | null>,
-  options: { forMs: number; everyMs: number; signal: AbortSignal; pause?: (ms: number) => Promise<void> },
+  options: {
+    forMs: number;
+    everyMs: number;
+    signal: AbortSignal;
+    pause?: (ms: number) => Promise<void>;
+  },
 ): Promise<T | null> {
   const until = performance.now() + options.forMs;
   let pause = options.everyMs;
@@ -31,12 +39,17 @@ export async function poll<T>(
 }
 
 /**
- * The hop that already explains whatever a waiting hop could still find: further waiting would change no verdict. Not asked
- * in the first moment, in which a healthy answer comes.
+ * The hop that already explains whatever a waiting hop could still find: further waiting would
+ * change no verdict. Not asked in the first moment, in which a healthy answer comes.
  */
 export function knownReason(earlier: (id: string) => Finding, began: number): string | null {
   if (performance.now() - began < 600) return null;
-  const found = ['node_readiness', 'node_runtime_api_reachability', 'node_recovery_status', 'node_heartbeat'].find((id) => {
+  const found = [
+    'node_readiness',
+    'node_runtime_api_reachability',
+    'node_recovery_status',
+    'node_heartbeat',
+  ].find((id) => {
     const { status, cause } = earlier(id);
     return status === 'fail' || (id === 'node_heartbeat' && cause === 'process_down');
   });

@@ -1,11 +1,15 @@
 import { on, text } from '../flags.ts';
 import type { Session } from './session.ts';
 
-/** Edge parity of seed 000: the notification socket goes the same authenticated way as the terminal. Evidence only. */
+/**
+ * Edge parity of seed 000: the notification socket goes the same authenticated way as the terminal.
+ * Evidence only.
+ */
 export async function notificationSmoke(session: Session): Promise<string> {
   const token = await session.user();
   const base = text(session.request, 'api-base');
-  if (!on(session.request, 'run-ws-smoke') || token === undefined || base === undefined) return 'not asked: no user token';
+  if (!on(session.request, 'run-ws-smoke') || token === undefined || base === undefined)
+    return 'not asked: no user token';
   const { openTerminal, UpgradeRefused } = await import('../../../drivers/websocket.ts');
   const cookie = await session.cookie();
   try {
@@ -20,6 +24,8 @@ export async function notificationSmoke(session: Session): Promise<string> {
     await socket.close();
     return 'accepted';
   } catch (error) {
-    return error instanceof UpgradeRefused ? `refused: ${error.status ?? error.code ?? error.message}` : `failed: ${String(error)}`;
+    return error instanceof UpgradeRefused
+      ? `refused: ${error.status ?? error.code ?? error.message}`
+      : `failed: ${String(error)}`;
   }
 }

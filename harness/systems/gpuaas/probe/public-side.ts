@@ -30,7 +30,10 @@ function clients(request: Request, run: RunHandle) {
   const publicTrust = once(async () => {
     const file = text(request, 'ca-file');
     const resolveAddress = text(request, 'resolve-address');
-    return { ...(file !== undefined && { ca: await readFile(file, 'utf8') }), ...(resolveAddress !== undefined && { resolveAddress }) };
+    return {
+      ...(file !== undefined && { ca: await readFile(file, 'utf8') }),
+      ...(resolveAddress !== undefined && { resolveAddress }),
+    };
   });
   const clientOf = (flag: string) =>
     once(async (): Promise<Client> => {
@@ -51,12 +54,24 @@ const policiesOf = (request: Request, ask: Ask) =>
   once(async (): Promise<Policies> => {
     if (text(request, 'api-base') === undefined || !hasOperator(request)) return seedDefaults;
     const answer = await ask('/v1/policies').catch(() => null);
-    if (answer === null || !granted(answer) || typeof answer.json !== 'object' || answer.json === null) return seedDefaults;
-    const numbers = Object.entries(answer.json).filter((entry): entry is [string, number] => num(entry[1]) !== null);
+    if (
+      answer === null ||
+      !granted(answer) ||
+      typeof answer.json !== 'object' ||
+      answer.json === null
+    )
+      return seedDefaults;
+    const numbers = Object.entries(answer.json).filter(
+      (entry): entry is [string, number] => num(entry[1]) !== null,
+    );
     return { ...seedDefaults, ...Object.fromEntries(numbers) };
   });
 
-export function publicSide(request: Request, run: RunHandle, { operator, user, cookie }: Credentials): PublicSide {
+export function publicSide(
+  request: Request,
+  run: RunHandle,
+  { operator, user, cookie }: Credentials,
+): PublicSide {
   const { publicTrust, api, gateway } = clients(request, run);
   const asking =
     (...tokens: readonly (() => Promise<string | undefined>)[]): Ask =>
@@ -77,7 +92,9 @@ export function publicSide(request: Request, run: RunHandle, { operator, user, c
   });
   const nodePath = async () => `/v1/nodes/${encodeURIComponent(await nodeId())}`;
   const readNode = async () => asOperator(await nodePath());
-  const mint = once(() => asking(user)(`${allocationPath}/terminal-token`, { method: 'POST', body: {} }));
+  const mint = once(() =>
+    asking(user)(`${allocationPath}/terminal-token`, { method: 'POST', body: {} }),
+  );
   return {
     publicTrust,
     api,
@@ -98,7 +115,10 @@ export function publicSide(request: Request, run: RunHandle, { operator, user, c
       return (await gateway())('/healthz', value === undefined ? {} : { cookie: value });
     }),
     task: once(async () =>
-      asOperator(`${await nodePath()}/tasks`, { method: 'POST', body: { task_type: 'diag.health_probe', params: {} } }),
+      asOperator(`${await nodePath()}/tasks`, {
+        method: 'POST',
+        body: { task_type: 'diag.health_probe', params: {} },
+      }),
     ),
   };
 }

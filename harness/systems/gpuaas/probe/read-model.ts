@@ -42,7 +42,10 @@ export function readModel(answer: Answer): ReadModel | null {
       detail: str(at(one, 'detail')),
       at: str(at(one, 'at')),
     })),
-    lastPolls: list(at(node, 'last_polls')).map((one) => ({ at: str(at(one, 'at')), ended: str(at(one, 'ended')) })),
+    lastPolls: list(at(node, 'last_polls')).map((one) => ({
+      at: str(at(one, 'at')),
+      ended: str(at(one, 'ended')),
+    })),
     declaredApi: str(at(node, 'profile', 'api_url')),
     declaredTerminal: str(at(node, 'profile', 'terminal_url')),
     profileName: str(at(node, 'profile', 'name')),

@@ -38,18 +38,29 @@ export function localRecord(visit: Visit): LocalRecord | null {
 /** The reason that the record gives now: one that is older than the last success is history. */
 export function currentReason(record: LocalRecord | null): string | null {
   if (!record?.reason || record.reason === 'process_alive') return null;
-  if (record.at !== null && record.lastSuccessAt !== null && Date.parse(record.at) < Date.parse(record.lastSuccessAt)) return null;
+  if (
+    record.at !== null &&
+    record.lastSuccessAt !== null &&
+    Date.parse(record.at) < Date.parse(record.lastSuccessAt)
+  )
+    return null;
   return record.reason;
 }
 
 /**
- * The agent does not answer a task that it refuses: an answer would tell a forger what is missing. Only its own record says
- * it, so that is read again after the task was handed out.
+ * The agent does not answer a task that it refuses: an answer would tell a forger what is missing.
+ * Only its own record says it, so that is read again after the task was handed out.
  */
-export async function refusedTask(visit: Visit | null, taskId: string | null): Promise<'signature' | 'expiry' | null> {
+export async function refusedTask(
+  visit: Visit | null,
+  taskId: string | null,
+): Promise<'signature' | 'expiry' | null> {
   const text = taskId === null ? null : ((await visit?.readRecord()) ?? null);
   if (text === null) return null;
-  const entry = history(text).find((one) => at(one, 'reason') === 'task_signature_rejected' && at(one, 'target') === `task ${taskId}`);
+  const entry = history(text).find(
+    (one) =>
+      at(one, 'reason') === 'task_signature_rejected' && at(one, 'target') === `task ${taskId}`,
+  );
   if (entry === undefined) return null;
   return /expir/i.test(str(at(entry, 'code')) ?? '') ? 'expiry' : 'signature';
 }

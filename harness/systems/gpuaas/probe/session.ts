@@ -1,4 +1,5 @@
-// What one preflight knows and how it asks: every question at most once, shared by the hops that need its answer.
+// What one preflight knows and how it asks: every question at most once, shared by the hops that
+// need its answer.
 import type { Policies, Request, RunHandle } from '../../../preflight/types.ts';
 import { on, text } from '../flags.ts';
 import { pty, publicSeconds, seedDefaults, sessionSeconds } from '../policies.ts';
@@ -21,11 +22,15 @@ export interface Session extends Credentials, PublicSide {
 
 /** A public API that does not answer must not keep the node from being asked. */
 const soon = (policies: Promise<Policies>): Promise<Policies> =>
-  Promise.race([policies, new Promise<Policies>((resolve) => setTimeout(() => resolve(seedDefaults), 1500).unref())]);
+  Promise.race([
+    policies,
+    new Promise<Policies>((resolve) => setTimeout(() => resolve(seedDefaults), 1500).unref()),
+  ]);
 
 /** The minted token; without an allocation a made-up one, when the smoke was asked for. */
 async function tokenToShow(request: Request, open: PublicSide): Promise<string | null> {
-  if (text(request, 'allocation-id') === undefined) return on(request, 'run-ws-smoke') ? 'preflight-smoke' : null;
+  if (text(request, 'allocation-id') === undefined)
+    return on(request, 'run-ws-smoke') ? 'preflight-smoke' : null;
   const minted = await open.mint();
   return granted(minted) ? str(at(minted.json, 'token')) : null;
 }
@@ -36,7 +41,11 @@ export function openSession(request: Request, run: RunHandle): Session {
   const terminal = once(async (): Promise<Conversation | null> => {
     const token = await tokenToShow(request, open);
     if (token === null) return null;
-    const [policies, cookie, trust] = await Promise.all([open.policies(), credentials.cookie(), open.publicTrust()]);
+    const [policies, cookie, trust] = await Promise.all([
+      open.policies(),
+      credentials.cookie(),
+      open.publicTrust(),
+    ]);
     return converse({
       url: `${(text(request, 'terminal-base') ?? '').replace(/^http/, 'ws')}/ws/terminal`,
       token,
@@ -49,6 +58,8 @@ export function openSession(request: Request, run: RunHandle): Session {
       defer: run.defer,
     });
   });
-  const visit = once(() => visitNode(request, open.nodeId(), soon(open.policies()), run.correlationId, run.defer));
+  const visit = once(() =>
+    visitNode(request, open.nodeId(), soon(open.policies()), run.correlationId, run.defer),
+  );
   return { request, run, ...credentials, ...open, visit, terminal };
 }

@@ -1,4 +1,5 @@
-// One visit to the node for a whole preflight: one new SSH connection, one command, everything asked side by side there.
+// One visit to the node for a whole preflight: one new SSH connection, one command, everything
+// asked side by side there.
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +11,14 @@ export type Facts = Readonly<Record<string, string>>;
 
 export interface Visit {
   /** SSH: connected, logged in, and the sentinel came back. */
-  readonly ssh: { readonly ok: true } | { readonly ok: false; readonly cause: string; readonly detail: string; readonly ours: boolean };
+  readonly ssh:
+    | { readonly ok: true }
+    | {
+        readonly ok: false;
+        readonly cause: string;
+        readonly detail: string;
+        readonly ours: boolean;
+      };
   readonly host: string;
   readonly connectMs: number;
   readonly totalMs: number;
@@ -20,7 +28,10 @@ export interface Visit {
   /** Node clock minus ours, and how sure that is. */
   readonly clockOffsetMs: number | null;
   readonly clockErrorMs: number;
-  /** The agent's diagnostic record as it is now, over the same connection; null when it cannot be read. */
+  /**
+   * The agent's diagnostic record as it is now, over the same connection; null when it cannot be
+   * read.
+   */
   readonly readRecord: () => Promise<string | null>;
 }
 
@@ -73,12 +84,17 @@ export async function visitNode(
       timeoutMs: visitSeconds(values) * 1000,
     });
     if (!result.stdout.startsWith(sentinel))
-      return failed(Object.assign(new Error('the sentinel line did not come back'), { code: 'sentinel_missing' }));
+      return failed(
+        Object.assign(new Error('the sentinel line did not come back'), {
+          code: 'sentinel_missing',
+        }),
+      );
     const sections = parseFacts(result.stdout);
     const tookMs = performance.now() - asked;
     const startedAt = Number(sections.clock?.epoch_ms);
     const aliveMs = Number(sections.visit?.end ?? 0);
-    // The probe read its clock `aliveMs` before it ended; what is left of the round trip is the error.
+    // The probe read its clock `aliveMs` before it ended; what is left of the round trip is the
+    // error.
     const slackMs = Math.max(0, tookMs - aliveMs);
     return {
       ssh: { ok: true },
@@ -86,7 +102,9 @@ export async function visitNode(
       connectMs,
       totalMs: performance.now() - began,
       sections: sections.visit ? sections : null,
-      probeError: sections.visit ? null : (result.stderr.trim().split('\n')[0] ?? `exit ${result.code ?? result.signal}`),
+      probeError: sections.visit
+        ? null
+        : (result.stderr.trim().split('\n')[0] ?? `exit ${result.code ?? result.signal}`),
       clockOffsetMs: Number.isFinite(startedAt) ? startedAt - (askedAt + slackMs / 2) : null,
       clockErrorMs: slackMs / 2,
       readRecord: () => recordOf(connection),
@@ -100,17 +118,26 @@ const parts = ['1-base', '2-agent', '3-dial', '4-sections'];
 
 /** What runs on the node, as one text. */
 async function program(): Promise<string> {
-  const texts = await Promise.all(parts.map((name) => readFile(new URL(`../node-visit/${name}.pl`, import.meta.url), 'utf8')));
+  const texts = await Promise.all(
+    parts.map((name) => readFile(new URL(`../node-visit/${name}.pl`, import.meta.url), 'utf8')),
+  );
   return texts.join('');
 }
 
 async function recordOf(connection: Connection): Promise<string | null> {
   const path = '/var/lib/gpuaas/diagnostics/current.json';
-  const read = await connection.exec(['sudo', '-n', '--', 'cat', path], { timeoutMs: sshSeconds * 1000 }).catch(() => null);
+  const read = await connection
+    .exec(['sudo', '-n', '--', 'cat', path], { timeoutMs: sshSeconds * 1000 })
+    .catch(() => null);
   return read?.code === 0 ? read.stdout : null;
 }
 
-function probeArgv(request: Request, node: string, correlationId: string, policies: Policies): string[] {
+function probeArgv(
+  request: Request,
+  node: string,
+  correlationId: string,
+  policies: Policies,
+): string[] {
   return [
     text(request, 'agent-user') ?? 'gpuaas',
     text(request, 'agent-unit') ?? 'gpuaas-node-agent.service',
@@ -134,7 +161,10 @@ export function parseFacts(output: string): Record<string, Facts> {
     if (name === undefined || key === undefined || rest.length === 0) continue;
     const value = rest
       .join('\t')
-      .replace(/\\([\\nrt])/g, (_, letter: string) => ({ '\\': '\\', n: '\n', r: '\r', t: '\t' })[letter] ?? letter);
+      .replace(
+        /\\([\\nrt])/g,
+        (_, letter: string) => ({ '\\': '\\', n: '\n', r: '\r', t: '\t' })[letter] ?? letter,
+      );
     sections[name] ??= {};
     const section = sections[name];
     section[key] = section[key] === undefined ? value : `${section[key]}\n${value}`;
@@ -143,11 +173,21 @@ export function parseFacts(output: string): Record<string, Facts> {
 }
 
 function sshCause(error: unknown): { cause: string; detail: string; ours: boolean } {
-  const { code, message, cause } = error as { code?: string; message?: string; cause?: { code?: string } };
+  const { code, message, cause } = error as {
+    code?: string;
+    message?: string;
+    cause?: { code?: string };
+  };
   const detail = message ?? String(error);
   const given = cause?.code ?? '';
   const of = (name: string, ours = false) => ({ cause: name, detail, ours });
-  if (given === 'ENOENT' || given === 'EACCES' || code === 'unknown_host_key' || code === 'ENOENT' || code === 'EACCES')
+  if (
+    given === 'ENOENT' ||
+    given === 'EACCES' ||
+    code === 'unknown_host_key' ||
+    code === 'ENOENT' ||
+    code === 'EACCES'
+  )
     return of('input_missing', true);
   if (code === 'sentinel_missing' || code === 'lost') return of('sentinel_missing');
   if (code === 'changed_host_key') return of('host_key_mismatch');
@@ -155,8 +195,10 @@ function sshCause(error: unknown): { cause: string; detail: string; ours: boolea
   if (code === 'refused') return of('tcp_refused');
   if (given === 'ENOTFOUND' || given === 'EAI_AGAIN') return of('dns_failed');
   if (given === 'EHOSTUNREACH' || given === 'ENETUNREACH') return of('no_route');
-  if (code === 'timeout' || given === 'ETIMEDOUT' || /timed out|no answer/i.test(detail)) return of('tcp_timeout');
+  if (code === 'timeout' || given === 'ETIMEDOUT' || /timed out|no answer/i.test(detail))
+    return of('tcp_timeout');
   // Through a published port a dead sshd reads as a reset.
-  if (given === 'ECONNRESET' || /reset|closed the connection|before handshake|ended/i.test(detail)) return of('tcp_reset');
+  if (given === 'ECONNRESET' || /reset|closed the connection|before handshake|ended/i.test(detail))
+    return of('tcp_reset');
   return of('handshake_failed');
 }
