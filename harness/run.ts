@@ -71,8 +71,7 @@ async function breakIt(
   input: RunInput,
   found: RunFindings,
 ): Promise<void> {
-  const { budgets } = deps.plan;
-  const { withoutInjection = false, forgeEffect = false } = input.options ?? {};
+  const { withoutInjection = false } = input.options ?? {};
   const before = await clock.stage(
     'baseline',
     null,
@@ -99,34 +98,9 @@ async function breakIt(
     found.injected = true;
     await breaker.inject();
   });
-  found.effect = await clock.stage(
-    'effect',
-    budgets.effect_ms,
-    async () => {
-      if (forgeEffect)
-        return deps.plan.faults.map((fault) => ({ name: fault.fault, ok: true, detail: 'forged' }));
-      return watched(found, () =>
-        effect(deps, breaker.isActive, withoutInjection ? 0 : budgets.effect_ms),
-      );
-    },
-    checkWords,
-  );
-  if (found.effect.every((check) => check.ok === true)) {
-    const { observation, report } = await clock.stage(
-      'observe',
-      budgets.detect_ms,
-      async () => {
-        const seen = await watched(found, () => observe(deps));
-        const still =
-          forgeEffect || deps.signal.aborted ? true : await stillActive(deps, breaker.isActive);
-        found.invariants = (await found.watch?.check('fault')) ?? [];
-        return { ...seen, observation: { ...seen.observation, still_active: still } };
-      },
-      (seen) => observedWords(seen.observation),
-    );
-    found.observation = observation;
-    found.report = report;
-  }
+  await proveEffect(breaker, clock, deps, input, found);
+  if (found.effect.every((check) => check.ok === true))
+    await observeWhileBroken(breaker, clock, deps, input, found);
   found.judged = await clock.stage(
     'judge',
     null,
@@ -142,6 +116,53 @@ async function breakIt(
         .flatMap((one) => (one.ok === true ? [] : [`${one.name}: ${one.detail}`]))
         .join('; ') || `${collected.length} sources`,
   );
+}
+
+/** Whether the fault does what it says; without that, nothing is asked of the platform. */
+async function proveEffect(
+  breaker: Breaker,
+  clock: StageClock,
+  deps: StageDeps,
+  input: RunInput,
+  found: RunFindings,
+): Promise<void> {
+  const { withoutInjection = false, forgeEffect = false } = input.options ?? {};
+  const { effect_ms } = deps.plan.budgets;
+  found.effect = await clock.stage(
+    'effect',
+    effect_ms,
+    async () => {
+      if (forgeEffect)
+        return deps.plan.faults.map((fault) => ({ name: fault.fault, ok: true, detail: 'forged' }));
+      return watched(found, () => effect(deps, breaker.isActive, withoutInjection ? 0 : effect_ms));
+    },
+    checkWords,
+  );
+}
+
+/** What the preflight and the user see, and whether the fault was still there by then. */
+async function observeWhileBroken(
+  breaker: Breaker,
+  clock: StageClock,
+  deps: StageDeps,
+  input: RunInput,
+  found: RunFindings,
+): Promise<void> {
+  const { forgeEffect = false } = input.options ?? {};
+  const { observation, report } = await clock.stage(
+    'observe',
+    deps.plan.budgets.detect_ms,
+    async () => {
+      const seen = await watched(found, () => observe(deps));
+      const still =
+        forgeEffect || deps.signal.aborted ? true : await stillActive(deps, breaker.isActive);
+      found.invariants = (await found.watch?.check('fault')) ?? [];
+      return { ...seen, observation: { ...seen.observation, still_active: still } };
+    },
+    (seen) => observedWords(seen.observation),
+  );
+  found.observation = observation;
+  found.report = report;
 }
 
 async function putBack(

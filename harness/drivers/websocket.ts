@@ -135,18 +135,24 @@ function connect(
 export const openTerminal = (wanted: TerminalRequest): Promise<Terminal> =>
   measure('driver', 'websocket open', () => open(wanted));
 
-async function open(wanted: TerminalRequest): Promise<Terminal> {
-  const startedAt = performance.now();
-  const timeoutMs = wanted.timeoutMs ?? 5000;
-  const { socket, early } = await connect(wanted, timeoutMs);
-  const frames: Frame[] = [];
-  const waiting = new Set<() => void>();
-  let end: { code: number; reason: string } | null = null;
+/** What came over the socket so far, how it ended, and who waits for more. */
+interface Inbox {
+  readonly frames: Frame[];
+  readonly waiting: Set<() => void>;
+  end: { readonly code: number; readonly reason: string } | null;
+}
+
+function collectFrames(
+  socket: WebSocket,
+  early: readonly [Buffer, boolean][],
+  startedAt: number,
+): Inbox {
+  const inbox: Inbox = { frames: [], waiting: new Set(), end: null };
   const wake = () => {
-    for (const look of [...waiting]) look();
+    for (const look of [...inbox.waiting]) look();
   };
   const take = (data: Buffer, binary: boolean) => {
-    frames.push({
+    inbox.frames.push({
       at: performance.now() - startedAt,
       kind: binary ? 'binary' : 'text',
       text: data.toString('utf8'),
@@ -157,56 +163,59 @@ async function open(wanted: TerminalRequest): Promise<Terminal> {
   for (const [data, binary] of early) take(data, binary);
   socket.on('message', (data, binary) => take(data as Buffer, binary));
   socket.on('close', (code, reason) => {
-    end = { code, reason: reason.toString('utf8') };
+    inbox.end = { code, reason: reason.toString('utf8') };
     wake();
   });
+  return inbox;
+}
+
+function waitForAnswer<T>(
+  inbox: Inbox,
+  question: (frames: readonly Frame[]) => T | null | undefined | false,
+  waitMs: number,
+): Promise<T> {
+  const { frames, waiting } = inbox;
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const answer = question(frames);
+      if (answer) finish(() => resolve(answer));
+      else if (inbox.end) {
+        const { code, reason } = inbox.end;
+        const last = frames.at(-1)?.text ?? 'no frame';
+        finish(() => reject(new Error(`terminal closed (${code} ${reason}): ${last}`)));
+      }
+    };
+    const finish = (settle: () => void) => {
+      clearTimeout(deadline);
+      waiting.delete(look);
+      settle();
+    };
+    const giveUp = () => {
+      const last = frames.at(-1)?.text ?? 'none';
+      finish(() => reject(new Error(`terminal: nothing within ${waitMs} ms; last frame: ${last}`)));
+    };
+    const deadline = setTimeout(giveUp, waitMs);
+    waiting.add(look);
+    look();
+  });
+}
+
+async function open(wanted: TerminalRequest): Promise<Terminal> {
+  const startedAt = performance.now();
+  const timeoutMs = wanted.timeoutMs ?? 5000;
+  const { socket, early } = await connect(wanted, timeoutMs);
+  const inbox = collectFrames(socket, early, startedAt);
   return {
-    frames,
+    frames: inbox.frames,
     protocol: socket.protocol,
-    closed: () => end,
+    closed: () => inbox.end,
     send: (text) => socket.send(Buffer.from(text), { binary: true }),
     sendControl: (message) => socket.send(JSON.stringify(message), { binary: false }),
     waitFor: (question, waitMs = timeoutMs) =>
-      measure(
-        'driver',
-        'websocket answer',
-        () =>
-          new Promise((resolve, reject) => {
-            const look = () => {
-              const answer = question(frames);
-              if (answer) finish(() => resolve(answer));
-              else if (end)
-                finish(() =>
-                  reject(
-                    new Error(
-                      `terminal closed (${end?.code} ${end?.reason}): ${frames.at(-1)?.text ?? 'no frame'}`,
-                    ),
-                  ),
-                );
-            };
-            const finish = (settle: () => void) => {
-              clearTimeout(deadline);
-              waiting.delete(look);
-              settle();
-            };
-            const deadline = setTimeout(
-              () =>
-                finish(() =>
-                  reject(
-                    new Error(
-                      `terminal: nothing within ${waitMs} ms; last frame: ${frames.at(-1)?.text ?? 'none'}`,
-                    ),
-                  ),
-                ),
-              waitMs,
-            );
-            waiting.add(look);
-            look();
-          }),
-      ),
+      measure('driver', 'websocket answer', () => waitForAnswer(inbox, question, waitMs)),
     close: () =>
       new Promise((resolve) => {
-        if (end) return resolve();
+        if (inbox.end) return resolve();
         const kill = setTimeout(() => socket.terminate(), 1000);
         socket.once('close', () => {
           clearTimeout(kill);

@@ -44,11 +44,6 @@ export function startClock(
     budgetMs: number | null,
     record: StageRecord | null,
   ): void => {
-    const known = {
-      duration_ms: record?.duration_ms ?? null,
-      own_ms: record?.own_ms ?? null,
-      detail: record?.detail ?? null,
-    };
     tell({
       event: 'stage',
       ...base(),
@@ -56,7 +51,7 @@ export function startClock(
       status,
       elapsed_ms: round(elapsed()),
       budget_ms: budgetMs,
-      ...known,
+      ...timesOf(record),
     });
   };
   return {
@@ -84,14 +79,7 @@ export function startClock(
         };
         stages.push(record);
         tellStage(name, status, budgetMs, record);
-        folder.append('spans.jsonl', {
-          stage: name,
-          spans: spans.map((span) => ({
-            kind: span.kind,
-            name: span.name,
-            ms: round(span.endMs - span.startMs),
-          })),
-        });
+        keepSpans(folder, name, spans);
       };
       try {
         const result = await collectSpans(spans, work);
@@ -103,6 +91,24 @@ export function startClock(
       }
     },
   };
+}
+
+/** A stage that only begins has no times yet. */
+const timesOf = (record: StageRecord | null) => ({
+  duration_ms: record?.duration_ms ?? null,
+  own_ms: record?.own_ms ?? null,
+  detail: record?.detail ?? null,
+});
+
+function keepSpans(folder: RunFolder, stage: StageName, spans: readonly Span[]): void {
+  folder.append('spans.jsonl', {
+    stage,
+    spans: spans.map((span) => ({
+      kind: span.kind,
+      name: span.name,
+      ms: round(span.endMs - span.startMs),
+    })),
+  });
 }
 
 export function round(ms: number): number {

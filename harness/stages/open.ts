@@ -95,20 +95,7 @@ export async function openRun(scenario: Scenario, input: RunInput): Promise<Run>
     note: clock.note,
     preflight: () => preflightOnce(system, plan.preflight_argv, signal),
   };
-  let breaker: Breaker | undefined;
-  const refusals = [...plan.refusals];
-  let leftovers: readonly string[] = [];
-  if (refusals.length === 0) {
-    try {
-      breaker = await openBreaker(deps, {
-        deadman: options.deadman ?? true,
-        stateDir: options.stateDir,
-      });
-    } catch (error) {
-      refusals.push((error as Error).message);
-      if (error instanceof LeftoversError) leftovers = error.leftovers;
-    }
-  }
+  const { breaker, refusals, leftovers } = await breakerUnlessRefused(deps, options);
   return {
     clock,
     deps,
@@ -123,6 +110,23 @@ export async function openRun(scenario: Scenario, input: RunInput): Promise<Run>
       signal.aborted ? (endingSignals.find((name) => name === signal.reason) ?? 'SIGINT') : null,
     close: async () => (await breaker?.close()) ?? [],
   };
+}
+
+/** A plan that is refused opens nothing; a stack that cannot be broken safely refuses the run. */
+async function breakerUnlessRefused(
+  deps: StageDeps,
+  { deadman = true, stateDir }: RunOptions,
+): Promise<Pick<Run, 'refusals' | 'leftovers'> & { readonly breaker?: Breaker }> {
+  const { refusals } = deps.plan;
+  if (refusals.length > 0) return { refusals, leftovers: [] };
+  try {
+    return { breaker: await openBreaker(deps, { deadman, stateDir }), refusals, leftovers: [] };
+  } catch (error) {
+    return {
+      refusals: [(error as Error).message],
+      leftovers: error instanceof LeftoversError ? error.leftovers : [],
+    };
+  }
 }
 
 /**

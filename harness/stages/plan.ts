@@ -4,7 +4,7 @@ import type { RunPlan } from '../records/plan.ts';
 import type { Profile } from '../records/profile.ts';
 import { durationMs, type Scenario, severityBudgets } from '../records/scenario.ts';
 import type { SystemHooks } from '../systems/hooks.ts';
-import { isHeldByWatchdog } from '../undo/engine.ts';
+import { isHeldByWatchdog } from '../undo/holding.ts';
 import { plannedLines } from './executed.ts';
 
 /**

@@ -3,54 +3,36 @@
  * then the dead-man, then the fault. Nothing is injected whose prior state could not be read. The
  * undo actions in the ledger are the only ones that run.
  */
-import { rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { engineId } from '../drivers/engine-id.ts';
 import { messageOf } from '../drivers/errors.ts';
-import type { Action } from '../records/action.ts';
 import type { FaultPlan, StepState } from '../records/fault.ts';
-import type { Targets } from '../records/ledger.ts';
-import type { Profile } from '../records/profile.ts';
-import {
-  arm,
-  disarm,
-  entrust,
-  nodeNotes,
-  nodesOf,
-  nodesTouched,
-  rememberInjected,
-  renewOn,
-} from './deadman.ts';
+import { nodeNotes, rememberInjected } from './deadman.ts';
 import type { Engine, EngineOptions, ExecutedAction } from './engine-types.ts';
-import { createExecutor, type Executor } from './execute.ts';
+import { createExecutor } from './execute.ts';
+import {
+  armAll,
+  disarmAll,
+  entrustAll,
+  type Held,
+  leaseOf,
+  renew,
+  stopRenewing,
+} from './holding.ts';
 import { copyLedger, prune } from './keep.ts';
-import { type LeaseWriter, openLease } from './lease.ts';
 import { isFinal, type Ledger, openLedger, type StepRecord } from './ledger.ts';
 import { self } from './owner.ts';
-import { armedDir, defaultStateDir, ledgerDir, targetsOf } from './paths.ts';
-import { fillAction, fillPlan } from './resolve.ts';
+import { defaultStateDir, ledgerDir, targetsOf } from './paths.ts';
+import { takeSnapshot } from './snapshot.ts';
 import { digestOf, must, revert, type StepContext, type StepOutcome, verify } from './step.ts';
-import { ensureWatchdog } from './watchdog-start.ts';
 
 export type { Engine } from './engine-types.ts';
 
-interface Inner {
-  readonly options: EngineOptions;
-  readonly targets: Targets;
-  readonly engine: string;
-  readonly stateDir: string;
+interface Inner extends Held {
   readonly dir: string;
-  readonly leaseSeconds: number;
-  readonly executor: Executor;
   readonly ledger: Ledger;
   readonly steps: StepRecord[];
-  readonly templates: FaultPlan[];
   readonly ran: ExecutedAction[];
-  lease: LeaseWriter | null;
-  timer: NodeJS.Timeout | null;
-  /** The renewal under way; one at a time, and none left over at the end. */
-  renewal: Promise<void> | null;
-  armed: boolean;
 }
 
 const now = (): string => new Date().toISOString();
@@ -107,11 +89,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   };
 }
 
-/** Longer where everything is slower; a policy of the profile may say otherwise. */
-function leaseOf({ policies, environment }: Profile): number {
-  return policies['undo.lease_seconds'] ?? (environment === 'seed-defaults' ? 60 : 10);
-}
-
 const point = async (inner: Inner, name: string): Promise<void> => inner.options.onPoint?.(name);
 
 async function prepare(inner: Inner, plans: readonly FaultPlan[]): Promise<void> {
@@ -123,7 +100,7 @@ async function prepare(inner: Inner, plans: readonly FaultPlan[]): Promise<void>
     if (inner.options.deadman ?? true) await armAll(inner);
     await point(inner, 'armed');
     for (const [step, template] of plans.entries())
-      inner.steps.push(await look(inner, step, template));
+      inner.steps.push(await takeSnapshot(inner, step, template));
   } catch (error) {
     // Nothing was broken: take away the copies that the snapshots made, and forget the run.
     inner.steps.length = 0;
@@ -142,83 +119,8 @@ async function prepare(inner: Inner, plans: readonly FaultPlan[]): Promise<void>
     });
   }
   await point(inner, 'intended');
-  if (inner.armed)
-    await Promise.all(
-      nodesOf(inner.steps).map((node) =>
-        entrust(inner.executor, node, inner.options.runId, inner.steps),
-      ),
-    );
+  if (inner.armed) await entrustAll(inner, inner.steps);
   await point(inner, 'ready');
-}
-
-/** Snapshot and digest of one fault. Throws when either cannot be had. */
-async function look(inner: Inner, step: number, template: FaultPlan): Promise<StepRecord> {
-  const snapshots: Record<string, string> = {};
-  const filling = { run: inner.options.runId, step, snapshots };
-  for (const { name, do: action } of template.snapshot) {
-    inner.ran.push({ step, fault: template.fault, phase: 'snapshot', action });
-    const result = await must(
-      inner.executor,
-      `snapshot ${name} of ${template.fault}`,
-      fillAction(action, filling),
-      { idempotent: true },
-    );
-    snapshots[name] = result.stdout;
-  }
-  const plan = fillPlan(template, filling);
-  inner.ran.push({ step, fault: template.fault, phase: 'digest', action: template.digest });
-  const digestBefore = await digestOf({ plan }, { executor: inner.executor });
-  return {
-    step,
-    plan,
-    state: 'intended',
-    digestBefore,
-    digestInjected: null,
-    undoing: false,
-    by: 'runner',
-    detail: null,
-  };
-}
-
-/** What a node cannot put back itself: containers, files in them, and links. */
-export const isHeldByWatchdog = (action: Action): boolean => action.kind !== 'sh';
-
-async function armAll(inner: Inner): Promise<void> {
-  const { executor, leaseSeconds, templates, options, stateDir, engine, targets } = inner;
-  const run = options.runId;
-  const arming = nodesTouched(inner.templates).map((node) =>
-    arm(executor, node, run, leaseSeconds),
-  );
-  if (templates.some((plan) => plan.undo.some(isHeldByWatchdog))) {
-    inner.lease = openLease(join(armedDir(stateDir, engine, targets.stack), run));
-    inner.lease.renew(leaseSeconds);
-    arming.push(ensureWatchdog({ stateDir, engine, stack: targets.stack }).then(() => {}));
-  }
-  inner.armed = true;
-  const results = await Promise.allSettled(arming);
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
-  inner.timer = setInterval(() => void renew(inner).catch(() => {}), (leaseSeconds * 1000) / 4);
-  inner.timer.unref();
-}
-
-/** A renewal that fails is not an error here: the dead-man will act, and `isActive` will say so. */
-async function renew(inner: Inner): Promise<void> {
-  if (!inner.armed) return;
-  inner.renewal ??= renewAll(inner).finally(() => {
-    inner.renewal = null;
-  });
-  return inner.renewal;
-}
-
-async function renewAll(inner: Inner): Promise<void> {
-  const { lease, leaseSeconds, executor, options } = inner;
-  lease?.renew(leaseSeconds);
-  await Promise.allSettled(
-    nodesTouched(inner.templates).map((node) =>
-      renewOn(executor, node, options.runId, leaseSeconds),
-    ),
-  );
 }
 
 function stepAt(inner: Inner, index: number): StepRecord {
@@ -338,8 +240,7 @@ async function verifyStep(inner: Inner, index: number): Promise<StepOutcome> {
 }
 
 async function close(inner: Inner): Promise<{ clean: boolean; unproven: readonly string[] }> {
-  if (inner.timer !== null) clearInterval(inner.timer);
-  await inner.renewal;
+  await stopRenewing(inner);
   const unproven = inner.steps
     .filter(({ state }) => !isFinal(state))
     .map(({ step, plan, state }) => `step ${step} ${plan.fault} on ${plan.target}: ${state}`);
@@ -363,10 +264,7 @@ async function close(inner: Inner): Promise<{ clean: boolean; unproven: readonly
  * ledger.
  */
 async function leaveNothing(inner: Inner): Promise<void> {
-  const run = inner.options.runId;
-  await Promise.all(nodesTouched(inner.templates).map((node) => disarm(inner.executor, node, run)));
-  inner.armed = false;
-  rmSync(join(armedDir(inner.stateDir, inner.engine, inner.targets.stack), run), { force: true });
+  await disarmAll(inner);
   await point(inner, 'disarmed');
   inner.ledger.append({ type: 'closed', at: now(), by: 'runner' });
   prune(dirname(inner.dir));

@@ -1,22 +1,14 @@
 /**
- * Runs one action on its target, whoever asks: the engine, `hopdrill undo`, the watchdog. Nodes are
- * reached by SSH as root through sudo; when that is cut, by the lifeline of the profile. Drivers
+ * Runs one action on its target, whoever asks: the engine, `hopdrill undo`, the watchdog. Drivers
  * are loaded when first needed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DockerDriver } from '../drivers/docker.ts';
 import { DriverError, isDriverError } from '../drivers/errors.ts';
-import type { SshConnection } from '../drivers/ssh.ts';
 import type { ToxiproxyDriver } from '../drivers/toxiproxy.ts';
 import type { Action, ActionResult, DockerAction, ToxiproxyAction } from '../records/action.ts';
 import type { Targets } from '../records/ledger.ts';
-import type { NodeProfile } from '../records/profile.ts';
-
-export interface RunOptions {
-  readonly timeoutMs?: number;
-  /** It may run twice, so a lost connection is no reason to stop. */
-  readonly idempotent?: boolean;
-}
+import { type Outcome, openNodes, type RunOptions } from './reach-nodes.ts';
 
 export interface Executor {
   run(action: Action, options?: RunOptions): Promise<ActionResult>;
@@ -32,10 +24,8 @@ export interface Executor {
   close(): void;
 }
 
-type Outcome = Omit<ActionResult, 'ms'>;
-
 export function createExecutor(targets: Targets): Executor {
-  const nodes = createNodes(targets, () => docker());
+  const nodes = openNodes(targets, () => docker());
   let dockerDriver: Promise<DockerDriver> | undefined;
   let toxiproxyDriver: Promise<ToxiproxyDriver> | undefined;
   const docker = (): Promise<DockerDriver> =>
@@ -81,124 +71,6 @@ function containerOf(targets: Targets, part: string): string {
       `the profile names no part ${part} (${Object.keys(targets.parts).join(', ')})`,
     );
   return container;
-}
-
-function createNodes(targets: Targets, docker: () => Promise<DockerDriver>) {
-  const connections = new Map<string, Entry>();
-  const viaLifeline = new Set<string>();
-  let closed = false;
-
-  // Entered into the map before anything is awaited: two callers at once must not open two
-  // connections.
-  const connect = (name: string): Promise<SshConnection> => {
-    const known = connections.get(name);
-    if (known !== undefined && known.live?.closed !== true) return known.opening;
-    if (closed) throw new DriverError('ssh', 'bad_request', 'already closed');
-    const entry: Entry = { opening: open(nodeOf(targets, name)), live: null };
-    connections.set(name, entry);
-    entry.opening.then(
-      (connection) => {
-        entry.live = connection;
-      },
-      () => connections.delete(name),
-    );
-    return entry.opening;
-  };
-  const bySsh = async (
-    name: string,
-    argv: readonly string[],
-    options: RunOptions & { stdin?: string },
-  ): Promise<Outcome> => {
-    const connection = await connect(name);
-    const result = await connection.exec(argv, { ...options, sudo: true });
-    return { code: result.code ?? 128, stdout: result.stdout, stderr: result.stderr };
-  };
-  const byLifeline = async (
-    name: string,
-    argv: readonly string[],
-    options: RunOptions & { stdin?: string },
-  ): Promise<Outcome> => {
-    const { lifeline, ...node } = nodeOf(targets, name);
-    if (lifeline.kind === 'docker')
-      return (await docker()).exec(lifeline.container, argv, { timeoutMs: 15_000, ...options });
-    const { connectSsh } = await import('../drivers/ssh.ts');
-    const second = await connectSsh({
-      host: lifeline.host,
-      port: lifeline.port,
-      user: node.sshUser,
-      keyFile: node.sshKeyFile,
-      knownHostsFile: node.knownHostsFile,
-    });
-    try {
-      const result = await second.exec(argv, { ...options, sudo: true });
-      return { code: result.code ?? 128, stdout: result.stdout, stderr: result.stderr };
-    } finally {
-      second.close();
-    }
-  };
-  const exec = async (
-    name: string,
-    argv: readonly string[],
-    options: RunOptions & { stdin?: string },
-  ): Promise<Outcome> => {
-    if (viaLifeline.has(name)) return byLifeline(name, argv, options);
-    try {
-      return await bySsh(name, argv, options);
-    } catch (error) {
-      // A wrong host key is no broken way in, it is a wrong host.
-      if (
-        !isDriverError(error) ||
-        error.code === 'changed_host_key' ||
-        error.code === 'unknown_host_key'
-      )
-        throw error;
-      const mayRepeat =
-        error.code !== 'lost' && error.code !== 'timeout' ? true : options.idempotent === true;
-      if (!mayRepeat) throw error;
-      const result = await byLifeline(name, argv, options);
-      // Remembered for a while only: the undo of the fault may be what brings SSH back.
-      viaLifeline.add(name);
-      setTimeout(() => viaLifeline.delete(name), 3000).unref();
-      return result;
-    }
-  };
-  return {
-    exec,
-    viaLifeline,
-    close: () => {
-      closed = true;
-      for (const { opening } of connections.values())
-        opening.then(
-          (connection) => connection.close(),
-          () => {},
-        );
-      connections.clear();
-    },
-  };
-}
-
-interface Entry {
-  readonly opening: Promise<SshConnection>;
-  live: SshConnection | null;
-}
-
-async function open(node: NodeProfile): Promise<SshConnection> {
-  const { connectSsh } = await import('../drivers/ssh.ts');
-  return connectSsh({
-    ...{ host: node.sshHost, port: node.sshPort, user: node.sshUser, timeoutMs: 2500 },
-    ...{ keyFile: node.sshKeyFile, knownHostsFile: node.knownHostsFile },
-  });
-}
-
-function nodeOf(targets: Targets, name: string) {
-  const node = targets.nodes[name];
-  if (node === undefined)
-    throw new DriverError(
-      'ssh',
-      'not_found',
-      `the profile names no node ${name} (${Object.keys(targets.nodes).join(', ')})`,
-    );
-  return node;
 }
 
 const said = (stdout: string, code = 0): Outcome => ({ code, stdout, stderr: '' });

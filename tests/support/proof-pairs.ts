@@ -5,14 +5,9 @@ import type { Judged } from '../../harness/preflight/attribution.ts';
 import type { Scenario } from '../../harness/records/scenario.ts';
 import { conflictOf, type NamedFault } from '../../harness/scenarios/conflicts.ts';
 import { hops } from '../../harness/systems/gpuaas/hops/index.ts';
-import {
-  needsData,
-  nodeAgent,
-  type Picture,
-  type Said,
-  type Situation,
-  terminal,
-} from '../unit/data/replay.ts';
+import { needsData, type Picture, type Said, type Situation } from '../unit/data/replay.ts';
+import { nodeAgent } from '../unit/data/replay-node-agent.ts';
+import { terminal } from '../unit/data/replay-terminal.ts';
 
 export interface Pair {
   readonly name: string;

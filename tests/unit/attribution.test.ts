@@ -7,15 +7,9 @@ import { resources } from '../../harness/systems/gpuaas/causes.ts';
 import { hops } from '../../harness/systems/gpuaas/hops/index.ts';
 import { signals } from '../../harness/systems/gpuaas/signals.ts';
 import { leadsTo } from '../support/proof-pairs.ts';
-import {
-  type Failing,
-  needsData,
-  nodeAgent,
-  type Picture,
-  type Said,
-  type Situation,
-  terminal,
-} from './data/replay.ts';
+import { type Failing, needsData, type Picture, type Said, type Situation } from './data/replay.ts';
+import { nodeAgent } from './data/replay-node-agent.ts';
+import { terminal } from './data/replay-terminal.ts';
 
 const all = [...nodeAgent, ...terminal];
 const nameOf = ({ id, variant }: Situation) => (variant ? `${id} (${variant})` : id);

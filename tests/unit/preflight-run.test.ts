@@ -2,86 +2,11 @@
 // mistakes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { parseArgv } from '../../harness/preflight/argv.ts';
 import { errorReport, exitCodeOf } from '../../harness/preflight/document.ts';
-import { runPreflight } from '../../harness/preflight/run.ts';
 import { renderTable } from '../../harness/preflight/table.ts';
-import type { AnySystem, Finding, HopDefinition } from '../../harness/preflight/types.ts';
+import type { Finding } from '../../harness/preflight/types.ts';
 import { preflightReport } from '../../harness/records/preflight.ts';
-
-type Run = (earlier: (id: string) => Finding) => Promise<Finding>;
-const pass: Finding = { status: 'pass', summary: 'ok' };
-
-function hop(
-  id: string,
-  order: number,
-  run: Run,
-  more: Partial<HopDefinition<unknown>> = {},
-): HopDefinition<unknown> {
-  return {
-    id,
-    order,
-    title: id,
-    section: id,
-    vantage: 'operator',
-    after: [],
-    explainedBy: [],
-    signals: ['broken'],
-    deadlineMs: () => 500,
-    skip: () => null,
-    run: (_context, earlier) => run(earlier),
-    ...more,
-  };
-}
-
-function systemOf(hops: HopDefinition<unknown>[], more: Partial<AnySystem> = {}): AnySystem {
-  return {
-    name: 'made-up',
-    hops,
-    signals: {
-      broken: {
-        owner: 'nobody',
-        next: 'mend it',
-        within: () => 1,
-        severity: 'P2',
-        causes: ['why'],
-      },
-    },
-    causes: { why: 'because' },
-    resources: {},
-    flags: [],
-    environment: () => ({ profile: null, api_url: null, terminal_url: null }),
-    open: () => ({}),
-    policies: () => Promise.resolve({}),
-    conclude: () =>
-      Promise.resolve({
-        userState: 'normal',
-        userAccess: null,
-        scope: null,
-        subject: { node_id: null, allocation_id: null, session_id: null },
-        proof: null,
-      }),
-    ...more,
-  };
-}
-
-const broken: Finding = {
-  status: 'fail',
-  signal: 'broken',
-  cause: 'why',
-  blames: 'x',
-  summary: 'no',
-};
-
-async function report(system: AnySystem, argv: string[] = [], signal?: AbortSignal) {
-  const parsed = parseArgv(system, argv);
-  if (!parsed.ok) throw new Error(parsed.errors.join('; '));
-  const document = await runPreflight(system, parsed.request, signal ? { signal } : {});
-  // Every way out gives a document of the one schema.
-  return preflightReport.parse(JSON.parse(JSON.stringify(document)));
-}
-const statuses = (document: { hops: { id: string; status: string }[] }) =>
-  Object.fromEntries(document.hops.map(({ id, status }) => [id, status]));
+import { broken, hop, pass, type Run, report, statuses, systemOf } from './preflight-made-up.ts';
 
 describe('a run', () => {
   it('asks side by side, and after data only', async () => {
@@ -229,93 +154,6 @@ describe('a run', () => {
       systemOf([hop('a', 1, async () => pass, { skip: () => 'no input' })], { healthy }),
     );
     expect(notes).toBe(1);
-  });
-});
-
-describe('asking less', () => {
-  const three = () =>
-    systemOf([
-      hop('a', 1, async () => pass),
-      hop('b', 2, async () => broken, { after: ['a'] }),
-      hop('c', 3, async () => pass),
-    ]);
-
-  it('--until leaves the rest not run', async () => {
-    expect(statuses(await report(three(), ['--until', 'a']))).toEqual({
-      a: 'pass',
-      b: 'not_run',
-      c: 'not_run',
-    });
-  });
-  it('--only takes along what it reads', async () => {
-    expect(statuses(await report(three(), ['--only', 'b']))).toEqual({
-      a: 'pass',
-      b: 'fail',
-      c: 'not_run',
-    });
-  });
-  it('--in-order stops at the first that fails', async () => {
-    expect(statuses(await report(three(), ['--in-order']))).toEqual({
-      a: 'pass',
-      b: 'fail',
-      c: 'not_run',
-    });
-  });
-  it.each([
-    ['--only', 'a'],
-    ['--until', 'a'],
-  ])(
-    '%s says that the report is partial, leaves no note, and ends with 2 when it must be complete',
-    async (...argv) => {
-      let notes = 0;
-      const healthy = async () => {
-        notes += 1;
-      };
-      const hops = [
-        hop('a', 1, async () => pass),
-        hop('b', 2, async () => pass),
-        hop('c', 3, async () => pass, { optional: true }),
-      ];
-      const system = systemOf(hops, { healthy });
-      const document = await report(system, argv);
-      expect(document).toMatchObject({ result: 'healthy', partial: true });
-      expect(renderTable(system, document, { colour: false, width: 120 })).toContain(
-        'RESULT healthy (partial: not asked b)',
-      );
-      expect(notes).toBe(0);
-      const complete = await report(system, [...argv, '--require-complete']);
-      expect(complete).toMatchObject({
-        result: 'inconclusive',
-        inconclusive_because: ['not asked b (--require-complete)'],
-      });
-      expect(exitCodeOf(complete)).toBe(2);
-      expect(
-        (await report(system, ['--until', 'b'])).partial,
-        'only what is asked on purpose is missing',
-      ).toBe(false);
-    },
-  );
-  it('a partial report that failed says so too', async () => {
-    const document = await report(three(), ['--in-order']);
-    expect(document).toMatchObject({ result: 'failed', partial: true });
-    expect(renderTable(three(), document, { colour: false, width: 120 })).toContain(
-      'partial       not asked c',
-    );
-  });
-  it('is partial for want of input, and --require-complete makes that exit 2', async () => {
-    const system = systemOf([
-      hop('a', 1, async () => pass),
-      hop('b', 2, async () => pass, { skip: () => 'no --b' }),
-      hop('c', 3, async () => pass, { skip: () => 'no --c', optional: true }),
-    ]);
-    const document = await report(system);
-    expect(document).toMatchObject({ result: 'healthy', partial: true });
-    expect(exitCodeOf(document)).toBe(0);
-    expect(exitCodeOf(await report(system, ['--require-complete']))).toBe(2);
-    const optionalOnly = systemOf([
-      hop('c', 3, async () => pass, { skip: () => 'no --c', optional: true }),
-    ]);
-    expect((await report(optionalOnly, ['--require-complete'])).partial).toBe(false);
   });
 });
 

@@ -1,39 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Check, Observation, Seen, UserSeen } from '../../harness/records/run-record.ts';
-import type { Scenario, ScenarioFile } from '../../harness/records/scenario.ts';
+import type { Scenario } from '../../harness/records/scenario.ts';
 import { judge } from '../../harness/stages/judge.ts';
-import { conclude, type Findings } from '../../harness/stages/report.ts';
+import { expected, scenario } from './run-scenario.ts';
 
-const expected: ScenarioFile['expect'] = {
-  hop: 'h',
-  signal: 's',
-  cause: 'c',
-  within: 'default',
-  never: [],
-};
-const scenario = (expect: Partial<ScenarioFile['expect']> = {}): Scenario => ({
-  file: 'a.yaml',
-  positions: {
-    'expect.hop': { line: 3, column: 8 },
-    'expect.signal': { line: 4, column: 11 },
-    'expect.also': { line: 9, column: 1 },
-  },
-  record: {
-    scenario: 'a',
-    title: 't',
-    why: 'w',
-    source: ['x'],
-    severity: 'P1',
-    system: 'one-hop',
-    tags: [],
-    target: {},
-    faults: [{ f: {} }],
-    preflight: [],
-    expect: { ...expected, ...expect },
-    repair: 'revert',
-    recover: { within: 'default', proof: ['preflight-green'] },
-  },
-});
 const seen = (over: Partial<Seen> = {}): Seen => ({
   at: '',
   result: 'failed',
@@ -246,70 +216,5 @@ describe('what the user sees', () => {
       verdict: 'fail',
       reasons: [{ field: 'user.state' }, { field: 'user.page' }],
     });
-  });
-});
-
-describe('conclude', () => {
-  const findings: Findings = {
-    scenario: scenario(),
-    judged: { verdict: 'pass', reasons: [] },
-    repairs: [],
-    readback: [],
-    proofs: [],
-    recovered: true,
-    audit: { watched: true, edits: [], problem: null },
-    auditMode: 'watched',
-    differences: [],
-    interrupted: null,
-  };
-  test('all well', () => {
-    expect(conclude(findings)).toMatchObject({ verdict: 'pass', exitCode: 0 });
-  });
-  test('leftovers are dirty, whatever else', () => {
-    const end = conclude({
-      ...findings,
-      judged: { verdict: 'fail', reasons: [] },
-      interrupted: 'SIGINT',
-      readback: [{ name: 'f', ok: false, detail: 'rule there' }],
-    });
-    expect(end).toMatchObject({ verdict: 'dirty', exitCode: 3 });
-    expect(end.leftovers.join()).toContain('hopdrill undo');
-  });
-  test('an edited database fails', () => {
-    expect(
-      conclude({
-        ...findings,
-        audit: { watched: true, edits: ['postgres from local: UPDATE nodes'], problem: null },
-      }),
-    ).toMatchObject({
-      verdict: 'fail',
-      exitCode: 1,
-    });
-  });
-  test('an unwatched database is inconclusive unless declared', () => {
-    expect(conclude({ ...findings, audit: null, auditMode: 'unwatched' })).toMatchObject({
-      verdict: 'inconclusive',
-      exitCode: 2,
-    });
-    expect(conclude({ ...findings, audit: null, auditMode: 'declared_unwatched' }).verdict).toBe(
-      'pass',
-    );
-  });
-  test('not recovered fails with the proof that is missing', () => {
-    const end = conclude({
-      ...findings,
-      recovered: false,
-      proofs: [{ name: 'preflight-green', ok: false, detail: 'h / s' }],
-    });
-    expect(end).toMatchObject({
-      verdict: 'fail',
-      reasons: [{ field: 'recover', expected: 'preflight-green', observed: 'h / s' }],
-    });
-  });
-  test.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)('%s ends with its code', (interrupted, exitCode) => {
-    expect(conclude({ ...findings, interrupted })).toMatchObject({ verdict: 'aborted', exitCode });
   });
 });

@@ -1,10 +1,73 @@
-import type { HopDefinition } from '../../../preflight/types.ts';
+import type { ConsolePage, ConsoleState, SeenSocket } from '../../../drivers/browser.ts';
+import type { Finding, HopDefinition } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { sessionSeconds } from '../policies.ts';
-import { at, evidence, granted, str } from '../probe/http.ts';
+import { type Answered, at, evidence, granted, str } from '../probe/http.ts';
 import type { Session } from '../probe/session.ts';
 
 const settled = new Set(['error', 'ready', 'failed', 'closed']);
+
+/** The page, or why it could not be opened. */
+async function openPage(
+  session: Session,
+  minted: Answered,
+  userToken: string,
+  edgeCookie: string,
+): Promise<ConsolePage | string> {
+  const { openConsole } = await import('../../../drivers/browser.ts');
+  return openConsole({
+    cdpUrl: text(session.request, 'browser') ?? '',
+    consoleBase: text(session.request, 'console-base') ?? '',
+    allocation: text(session.request, 'allocation-id') ?? '',
+    userToken,
+    edgeCookie,
+    minted: {
+      token: str(at(minted.json, 'token')) ?? '',
+      correlationId: session.run.correlationId,
+    },
+  }).catch((error: unknown) => String(error));
+}
+
+/** A page that settles passes; one that the gateway answered and that stays as it was is stuck. */
+function pageFinding(
+  sockets: readonly SeenSocket[],
+  settledInTime: boolean,
+  now: ConsoleState,
+  target: string | null,
+): Finding {
+  const summaries = sockets.map(({ status, texts, closed }) => ({
+    status,
+    frames: texts.length,
+    closed,
+  }));
+  const facts = {
+    target,
+    evidence: [evidence('page', 'browser', now), evidence('sockets', 'browser', summaries)],
+  };
+  if (settledInTime)
+    return {
+      ...facts,
+      status: 'pass',
+      summary: `the page shows ${now.state}: ${now.message || now.text}`,
+    };
+  const gatewaySpoke = sockets.some(
+    (socket) => socket.closed || socket.texts.length > 0 || (socket.status ?? 101) !== 101,
+  );
+  if (!gatewaySpoke)
+    return {
+      ...facts,
+      status: 'unknown',
+      summary: 'the page opened no socket, or was told nothing',
+    };
+  return {
+    ...facts,
+    status: 'fail',
+    signal: 'terminal_ui_connecting_stuck',
+    cause: 'frame_not_rendered',
+    blames: 'page:console',
+    summary: `the gateway told, the page still shows "${now.text}"`,
+  };
+}
 
 /**
  * The page is given a token that was used already: the gateway's refusal must become words that a
@@ -47,18 +110,7 @@ export const browserTerminalPage: HopDefinition<Session> = {
         status: 'unknown',
         summary: 'the gateway did not take the token, so it is not a used one',
       };
-    const { openConsole } = await import('../../../drivers/browser.ts');
-    const page = await openConsole({
-      cdpUrl: text(session.request, 'browser') ?? '',
-      consoleBase: text(session.request, 'console-base') ?? '',
-      allocation: text(session.request, 'allocation-id') ?? '',
-      userToken,
-      edgeCookie,
-      minted: {
-        token: str(at(minted.json, 'token')) ?? '',
-        correlationId: session.run.correlationId,
-      },
-    }).catch((error: unknown) => String(error));
+    const page = await openPage(session, minted, userToken, edgeCookie);
     if (typeof page === 'string')
       return { status: 'unknown', summary: `the page could not be opened: ${page.slice(0, 200)}` };
     session.run.defer(() => page.close());
@@ -67,37 +119,7 @@ export const browserTerminalPage: HopDefinition<Session> = {
       (sessionSeconds(policies) + 3) * 1000,
     );
     const now = await page.state();
-    const sockets = page.sockets.map(({ status, texts, closed }) => ({
-      status,
-      frames: texts.length,
-      closed,
-    }));
-    const facts = {
-      target: text(session.request, 'console-base') ?? null,
-      evidence: [evidence('page', 'browser', now), evidence('sockets', 'browser', sockets)],
-    };
-    if (shown)
-      return {
-        ...facts,
-        status: 'pass',
-        summary: `the page shows ${now.state}: ${now.message || now.text}`,
-      };
-    const told = page.sockets.some(
-      (socket) => socket.closed || socket.texts.length > 0 || (socket.status ?? 101) !== 101,
-    );
-    if (!told)
-      return {
-        ...facts,
-        status: 'unknown',
-        summary: 'the page opened no socket, or was told nothing',
-      };
-    return {
-      ...facts,
-      status: 'fail',
-      signal: 'terminal_ui_connecting_stuck',
-      cause: 'frame_not_rendered',
-      blames: 'page:console',
-      summary: `the gateway told, the page still shows "${now.text}"`,
-    };
+    const target = text(session.request, 'console-base') ?? null;
+    return pageFinding(page.sockets, shown !== null, now, target);
   },
 };

@@ -59,15 +59,15 @@ async function look(session: Session, id: string): Promise<Seen> {
   };
 }
 
-async function judge(
+/** Asks until the agent took the task or no longer can, or until another hop has the answer. */
+async function waitUntilTaken(
   session: Session,
   id: string,
   conversation: Conversation,
+  streamSeen: () => boolean,
   explained: () => string | null,
-): Promise<Finding> {
+): Promise<{ seen: Seen; ended: boolean }> {
   const policies = await session.policies();
-  const streamSeen = () =>
-    conversation.states().some((state) => state === 'node_stream_connected' || state === 'ready');
   let seen: Seen = { answered: false, task: null, state: null, told: 'not asked' };
   let ended = false;
   void conversation.end().then(() => {
@@ -96,7 +96,18 @@ async function judge(
       pause: (ms) => conversation.news(ms),
     },
   );
-  const { task } = seen;
+  return { seen, ended };
+}
+
+async function judge(
+  session: Session,
+  id: string,
+  conversation: Conversation,
+  explained: () => string | null,
+): Promise<Finding> {
+  const streamSeen = () =>
+    conversation.states().some((state) => state === 'node_stream_connected' || state === 'ready');
+  const { seen, ended } = await waitUntilTaken(session, id, conversation, streamSeen, explained);
   const reason = explained();
   if (reason !== null && !streamSeen())
     return { status: 'unknown', summary: `not waited for: ${reason} has the answer` };
@@ -111,42 +122,46 @@ async function judge(
     return streamSeen()
       ? { status: 'pass', vantage: 'gateway', summary: 'a stream came, so it was taken' }
       : { status: 'unknown', summary: `the API did not tell of the session: ${seen.told}` };
-  if (task === null)
+  if (seen.task === null)
     return ended
       ? fail('not_enqueued', 'no terminal.open was enqueued for the session', 'service:api')
       : { status: 'unknown', summary: 'no terminal.open yet' };
-  const refused = agentRefusal(task);
+  const refused = agentRefusal(seen.task);
   if (refused)
     return fail(
       refused,
-      `handed out, refused by the agent: ${task.error}`,
-      task.error === 'no_space' ? 'fs:/' : 'unit:agent',
+      `handed out, refused by the agent: ${seen.task.error}`,
+      seen.task.error === 'no_space' ? 'fs:/' : 'unit:agent',
     );
-  const facts = {
-    evidence: [
-      evidence('open_task', 'api', {
-        task_id: task.id,
-        status: task.status,
-        error: task.error,
-        claims: task.claims,
-      }),
-    ],
+  const { id: task_id, status, error, claims } = seen.task;
+  return {
+    evidence: [evidence('open_task', 'api', { task_id, status, error, claims })],
+    ...(await judgeTask(session, id, seen.task, streamSeen)),
   };
+}
+
+/** Whether the agent took on a task of which nobody says that it was refused. */
+async function judgeTask(
+  session: Session,
+  id: string,
+  task: Task,
+  streamSeen: () => boolean,
+): Promise<Finding> {
   const silent =
     task.status === 'dispatched' && !streamSeen()
       ? await refusedTask(await visitOf(session), task.id)
       : null;
-  if (silent)
-    return {
-      ...facts,
-      ...fail(silent, `handed out, refused by the agent (${silent})`, 'unit:agent'),
-    };
+  if (silent) return fail(silent, `handed out, refused by the agent (${silent})`, 'unit:agent');
   if (task.status !== 'queued' || streamSeen())
     return {
-      ...facts,
       status: 'pass',
       summary: `terminal.open ${task.status}${task.error ? ` (${task.error})` : ''}`,
     };
+  return judgeQueuedTask(session, id, task);
+}
+
+/** A task that still waits is the agent's fault only if the agent polled since it was enqueued. */
+async function judgeQueuedTask(session: Session, id: string, task: Task): Promise<Finding> {
   const model = readModel(await session.readNode());
   const polled =
     model?.heartbeatAt !== null &&
@@ -157,17 +172,14 @@ async function judge(
   if (polled) await sleep(graceMs);
   const last = polled ? (await look(session, id)).task : null;
   if (last !== null && last.status !== 'queued')
-    return { ...facts, status: 'pass', summary: `terminal.open ${last.status}` };
+    return { status: 'pass', summary: `terminal.open ${last.status}` };
   if (polled)
-    return {
-      ...facts,
-      ...fail(
-        'not_claimed',
-        'the agent polled after it was enqueued, and did not take it',
-        'unit:agent',
-      ),
-    };
-  return { ...facts, status: 'unknown', summary: 'enqueued, not taken, and no poll since' };
+    return fail(
+      'not_claimed',
+      'the agent polled after it was enqueued, and did not take it',
+      'unit:agent',
+    );
+  return { status: 'unknown', summary: 'enqueued, not taken, and no poll since' };
 }
 
 export const terminalOpenTask: HopDefinition<Session> = {

@@ -40,6 +40,15 @@ type Connection = Awaited<ReturnType<typeof import('../../../drivers/ssh.ts').co
 const sentinel = 'hopdrill-sentinel';
 const shell = `echo ${sentinel}; if [ "$(id -u)" = 0 ]; then exec perl - "$@"; fi; exec sudo -n -- perl - "$@"`;
 
+const sshTarget = (request: Request) => ({
+  host: text(request, 'node-host') ?? '',
+  port: number(request, 'node-ssh-port', 22),
+  user: text(request, 'node-user') ?? 'ubuntu',
+  keyFile: text(request, 'ssh-key') ?? join(homedir(), '.ssh', 'id_ed25519'),
+  knownHostsFile: text(request, 'known-hosts') ?? join(homedir(), '.ssh', 'known_hosts'),
+  timeoutMs: sshSeconds * 1000,
+});
+
 export async function visitNode(
   request: Request,
   node: Promise<string>,
@@ -48,15 +57,8 @@ export async function visitNode(
   defer: (close: () => void) => void,
 ): Promise<Visit> {
   const began = performance.now();
-  const host = text(request, 'node-host') ?? '';
-  const target = {
-    host,
-    port: number(request, 'node-ssh-port', 22),
-    user: text(request, 'node-user') ?? 'ubuntu',
-    keyFile: text(request, 'ssh-key') ?? join(homedir(), '.ssh', 'id_ed25519'),
-    knownHostsFile: text(request, 'known-hosts') ?? join(homedir(), '.ssh', 'known_hosts'),
-    timeoutMs: sshSeconds * 1000,
-  };
+  const target = sshTarget(request);
+  const { host } = target;
   const failed = (error: unknown): Visit => ({
     ssh: { ok: false, ...sshCause(error) },
     host,
