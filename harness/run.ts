@@ -83,6 +83,8 @@ async function breakIt(
     },
     (first) => first.detail,
   );
+  // Told to end meanwhile: nothing is broken any more.
+  if (deps.signal.aborted) return;
   if (!before.green) {
     found.judged = {
       verdict: 'inconclusive',
@@ -94,7 +96,7 @@ async function breakIt(
     // Set first: a preparation that breaks half way has armed something that must go again.
     found.prepared = true;
     await breaker.prepare();
-    if (withoutInjection) return;
+    if (withoutInjection || deps.signal.aborted) return;
     found.injected = true;
     await breaker.inject();
   });

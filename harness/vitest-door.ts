@@ -4,9 +4,9 @@ import * as allure from 'allure-js-commons';
 import { Status } from 'allure-js-commons';
 import type { RuntimeMessage } from 'allure-js-commons/sdk';
 import { getGlobalTestRuntime } from 'allure-js-commons/sdk/runtime';
-import { endingSignals } from './records/exit-codes.ts';
 import type { Profile } from './records/profile.ts';
 import type { RunRecord } from './records/run-record.ts';
+import type { Scenario } from './records/scenario.ts';
 import type { Reason } from './records/verdict.ts';
 import { runScenario } from './run.ts';
 import { catalogue } from './scenarios/catalogue.ts';
@@ -15,6 +15,7 @@ import { vocabulary } from './scenarios/words.ts';
 import { stackDir } from './stack/names.ts';
 import { loadProfile } from './stack/state.ts';
 import { absoluteProfile } from './stages/absolute-profile.ts';
+import { scenarioWorker } from './vitest-worker.ts';
 
 /** The vitest door to `runScenario`: one file, one test, its evidence handed to Allure. */
 const root = resolve(import.meta.dirname, '..');
@@ -28,37 +29,24 @@ export async function runAsTest(file: string): Promise<void> {
   const allureListens =
     (globalThis as { allureTestRuntime?: unknown }).allureTestRuntime !== undefined;
   if (allureListens) await label(record);
-  const run = await runScenario(scenario, {
-    profile: profileOf(stackOfWorker()),
-    options: { signal: stopped() },
-  });
+  const run = await runOnStackOfWorker(scenario);
   if (allureListens) await attach(run);
   if (run.verdict !== 'pass') throw expectationError(run);
 }
 
 const profileOf = (stack: string): Profile => absoluteProfile(loadProfile(stack), stackDir(stack));
 
-/** Worker N owns stack N, so that two scenarios never meet on one platform. */
-function stackOfWorker(): string {
-  const stacks = (process.env.HOPDRILL_STACKS ?? process.env.HOPDRILL_STACK ?? 'default').split(
-    ',',
-  );
-  const worker = Number(process.env.VITEST_POOL_ID ?? 1);
-  return stacks[(worker - 1) % stacks.length] ?? 'default';
-}
-
-let stop: AbortController | undefined;
-
 /**
- * A worker that is told to end undoes what it broke first; if it is not given the time, the
- * dead-man does.
+ * A worker that was told to end would be through with all files that are left within seconds, and
+ * take them from the workers of other stacks: it lets those go on first.
  */
-function stopped(): AbortSignal {
-  if (stop !== undefined) return stop.signal;
-  const controller = new AbortController();
-  for (const name of endingSignals) process.on(name, () => controller.abort(name));
-  stop = controller;
-  return controller.signal;
+async function runOnStackOfWorker(scenario: Scenario): Promise<RunRecord> {
+  const { stack, signal, leave, othersEnded } = await scenarioWorker();
+  if (signal.aborted) {
+    leave();
+    await othersEnded();
+  }
+  return runScenario(scenario, { profile: profileOf(stack), options: { signal } });
 }
 
 const severityOf = { P0: 'blocker', P1: 'critical', P2: 'normal', P3: 'minor' } as const;

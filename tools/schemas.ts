@@ -9,6 +9,7 @@ import {
   planDocument,
   preflightExplanation,
   statusDocument,
+  stopDocument,
   undoDocument,
 } from '../harness/records/documents.ts';
 import { runEvent } from '../harness/records/events.ts';
@@ -71,6 +72,7 @@ export async function schemas(): Promise<Record<string, Json>> {
     [`${dir}/preflight-explain.json`]: schemaOf(preflightExplanation, 'output'),
     [`${dir}/status.json`]: schemaOf(statusDocument, 'output'),
     [`${dir}/doctor.json`]: schemaOf(doctorDocument, 'output'),
+    [`${dir}/stop.json`]: schemaOf(stopDocument, 'output'),
     [`${dir}/undo.json`]: schemaOf(undoDocument, 'output'),
     [`${dir}/bench.json`]: schemaOf(benchDocument, 'output'),
   };

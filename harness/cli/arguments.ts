@@ -52,3 +52,19 @@ function unknownOption(argv: readonly string[], known: readonly string[]): strin
   const near = nearest(name.replace(/^-+/, ''), known);
   return `unknown option ${name}${near === undefined ? '' : `, did you mean --${near}?`} There are: ${known.map((one) => `--${one}`).join(', ')}`;
 }
+
+/** "Nothing is left" of a name that nobody knows would be true and mean nothing. */
+export function mustBeKnown(flag: string, name: string, all: readonly string[]): void {
+  const known = [...new Set(all)].sort();
+  if (known.includes(name)) return;
+  const near = nearest(name, known);
+  throw new WrongUsage(
+    `found: ${flag} ${name} | allowed: ${known.slice(-12).join(', ') || 'none is known'}${near === undefined ? '' : ` | nearest: ${near}`}`,
+  );
+}
+
+/** Every mistake of a command line at once, each on a line of its own. */
+export function refuse(command: string, mistakes: readonly string[]): void {
+  if (mistakes.length > 0)
+    throw new WrongUsage(`${command}: ${mistakes.join('\n')} ("hopdrill ${command} --help")`);
+}

@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   explain: () => load('explain'),
   plan: () => load('plan'),
   preflight: () => load('preflight'),
+  stop: () => load('stop'),
   undo: () => load('undo'),
   up: () => load('up'),
   down: () => load('down'),

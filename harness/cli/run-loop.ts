@@ -1,8 +1,11 @@
 import { type Row, rowOf, summaryEvent, table, worstOf } from '../../reports/summary.ts';
+import { engineId } from '../drivers/engine-id.ts';
 import { exitCodes } from '../records/exit-codes.ts';
 import type { Profile } from '../records/profile.ts';
 import type { Scenario } from '../records/scenario.ts';
 import { runScenario } from '../run.ts';
+import { defaultStateDir } from '../undo/paths.ts';
+import { registerRunner } from '../undo/runners.ts';
 import { progress } from './progress.ts';
 import { stopOnSignals } from './stopping.ts';
 
@@ -23,7 +26,12 @@ export async function runAll(
   const queue = [...scenarios];
   const rows: Row[] = [];
   const codes: number[] = [];
+  const engine = await engineId();
   const worker = async (profile: Profile): Promise<void> => {
+    const unregister = registerRunner(profile.stack, defaultStateDir(), engine);
+    await runOneByOne(profile).finally(unregister);
+  };
+  const runOneByOne = async (profile: Profile): Promise<void> => {
     const next = (): Scenario | undefined => (stopping.leaving() ? undefined : queue.shift());
     for (let scenario = next(); scenario !== undefined; scenario = next()) {
       const record = await runScenario(scenario, {

@@ -4,7 +4,7 @@ export const summary = 'run scenarios: break, name the hop, put back, prove reco
 export const help = `Usage: hopdrill run [scenario|folder|glob ...] [options]
 
 Runs each scenario through the whole flow on a running stack and ends with a table. Without a name all scenarios
-of the platform's system. Ctrl-C undoes what is broken first.
+of the platform's system. Ctrl-C undoes what is broken first; so does "hopdrill stop" from another terminal.
 
   --tag TAG          only scenarios with this tag (may be repeated)
   --severity P1      only this severity

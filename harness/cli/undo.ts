@@ -1,5 +1,4 @@
-import { nearest } from '../records/nearest.ts';
-import { readOptions, WrongUsage } from './arguments.ts';
+import { mustBeKnown, readOptions } from './arguments.ts';
 
 export const summary = 'take back what a crashed run left';
 export const help = `Usage: hopdrill undo [--stack NAME] [--profile FILE] [--run ID] [--dry-run] [--json]
@@ -77,14 +76,4 @@ export async function run(argv: readonly string[]): Promise<number> {
     );
   }
   return code;
-}
-
-/** "Nothing is left" of a name that nobody knows would be true and mean nothing. */
-function mustBeKnown(flag: string, name: string, all: readonly string[]): void {
-  const known = [...new Set(all)].sort();
-  if (known.includes(name)) return;
-  const near = nearest(name, known);
-  throw new WrongUsage(
-    `found: ${flag} ${name} | allowed: ${known.slice(-12).join(', ') || 'none is known'}${near === undefined ? '' : ` | nearest: ${near}`}`,
-  );
 }

@@ -117,6 +117,31 @@ export const undoDocument = z.strictObject({
   unsearched: z.array(z.string()),
 });
 
+export const stopDocument = z.strictObject({
+  ok: z.boolean(),
+  runs: z.array(
+    z.strictObject({
+      stack: z.string(),
+      run: z.string().nullable().describe('null: the process was between two scenarios'),
+      pid: z.number().int(),
+      state: z
+        .enum(['ended', 'not_ended', 'not_waited'])
+        .describe('not_waited: the command itself was interrupted; the run goes on ending'),
+      after_seconds: z.number(),
+      line: z.string(),
+    }),
+  ),
+  stacks: z.array(
+    z.strictObject({
+      stack: z.string(),
+      state: z.enum(['clean', 'unproven', 'busy', 'taken_down', 'not_searched']),
+      lines: z.array(z.string()),
+      unproven: z.array(z.string()),
+    }),
+  ),
+});
+export type StopDocument = z.infer<typeof stopDocument>;
+
 /**
  * One number of the table in DESIGN 10. `ratio` is value by baseline; `ok` is null where a row has
  * nothing to reach here.

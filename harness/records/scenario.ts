@@ -96,14 +96,6 @@ export const scenarioFile = z.strictObject({
 });
 export type ScenarioFile = z.infer<typeof scenarioFile>;
 
-const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
-
-export function durationMs(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
-  if (match === null) throw new Error(`not a duration: ${text}`);
-  return Number(match[1]) * units[match[2] as keyof typeof units];
-}
-
 /** Where a key of the file stands, 1-based. */
 export interface Position {
   readonly line: number;

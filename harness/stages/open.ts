@@ -118,6 +118,8 @@ async function breakerUnlessRefused(
   { deadman = true, stateDir }: RunOptions,
 ): Promise<Pick<Run, 'refusals' | 'leftovers'> & { readonly breaker?: Breaker }> {
   const { refusals } = deps.plan;
+  if (deps.signal.aborted)
+    return { refusals: ['told to end before anything began'], leftovers: [] };
   if (refusals.length > 0) return { refusals, leftovers: [] };
   try {
     return { breaker: await openBreaker(deps, { deadman, stateDir }), refusals, leftovers: [] };

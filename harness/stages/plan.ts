@@ -1,8 +1,9 @@
 import type { Signal } from '../preflight/types.ts';
+import { durationMs } from '../records/duration.ts';
 import type { FaultPlan } from '../records/fault.ts';
 import type { RunPlan } from '../records/plan.ts';
 import type { Profile } from '../records/profile.ts';
-import { durationMs, type Scenario, severityBudgets } from '../records/scenario.ts';
+import { type Scenario, severityBudgets } from '../records/scenario.ts';
 import type { SystemHooks } from '../systems/hooks.ts';
 import { isHeldByWatchdog } from '../undo/holding.ts';
 import { plannedLines } from './executed.ts';

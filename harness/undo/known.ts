@@ -1,5 +1,6 @@
 import { engineId } from '../drivers/engine-id.ts';
-import { readLedger } from './ledger.ts';
+import type { RunLine } from '../records/ledger.ts';
+import { isClosed, type LedgerState, readLedger } from './ledger.ts';
 import { defaultStateDir, ledgerDir, runsWithLedger } from './paths.ts';
 
 /** Runs of this engine that have a ledger, each with its stack. */
@@ -11,4 +12,24 @@ export async function knownRuns(
     run,
     stack: readLedger(ledgerDir(stateDir, engine, run)).run?.stack ?? null,
   }));
+}
+
+interface OpenRun {
+  readonly run: string;
+  readonly dir: string;
+  readonly line: RunLine;
+  readonly state: LedgerState;
+}
+
+/**
+ * Runs whose ledger is not closed, oldest first, each read when it is its turn. Every start comes
+ * by here, and most ledgers are closed: those are not worth parsing.
+ */
+export function* openRuns(stateDir: string, engine: string): Generator<OpenRun> {
+  for (const run of runsWithLedger(stateDir, engine)) {
+    const dir = ledgerDir(stateDir, engine, run);
+    if (isClosed(dir)) continue;
+    const state = readLedger(dir);
+    if (!state.closed && state.run !== null) yield { run, dir, line: state.run, state };
+  }
 }

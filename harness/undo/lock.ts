@@ -2,7 +2,7 @@
  * One scenario at a time per stack. The lock names its owner; one whose owner is gone is taken
  * over, and that is said.
  */
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { owner } from '../records/ledger.ts';
@@ -58,6 +58,15 @@ export function lock(
     rmSync(draft, { force: true });
   }
   throw new Error(`cannot take the lock ${file}: others take it at the same time`);
+}
+
+/** Who holds the stacks of an engine; a lock whose owner is gone holds nothing. */
+export function lockHolders(stateDir: string, engine: string): LockHolder[] {
+  const dir = locksDir(stateDir, engine);
+  return readdirSync(dir)
+    .filter((name) => name.endsWith('.lock'))
+    .flatMap((name) => read(join(dir, name))?.holder ?? [])
+    .filter((holder) => isAlive(holder.owner));
 }
 
 function link(from: string, to: string): boolean {

@@ -30,6 +30,10 @@ export function ledgerDir(stateDir: string, engine: string, run: string): string
 export const locksDir = (stateDir: string, engine: string): string =>
   ensure(join(stateDir, 'locks', safe(engine)));
 
+/** One file per process and stack: who runs scenarios there, also between two of them. */
+export const runnersDir = (stateDir: string, engine: string): string =>
+  ensure(join(stateDir, 'runners', safe(engine)));
+
 export const watchdogFile = (stateDir: string, engine: string, stack: string): string =>
   join(ensure(join(stateDir, 'watchdogs', safe(engine))), `${safe(stack)}.json`);
 

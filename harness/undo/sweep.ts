@@ -9,18 +9,11 @@ import { messageOf } from '../drivers/errors.ts';
 import type { Profile } from '../records/profile.ts';
 import { disarm, nodeNotes, renewOn } from './deadman.ts';
 import { createExecutor, type Executor } from './execute.ts';
+import { openRuns } from './known.ts';
 import { openLease } from './lease.ts';
-import {
-  isClosed,
-  isFinal,
-  type Ledger,
-  type LedgerState,
-  openLedger,
-  readLedger,
-  type StepRecord,
-} from './ledger.ts';
+import { isFinal, type Ledger, type LedgerState, openLedger, type StepRecord } from './ledger.ts';
 import { isAlive, self } from './owner.ts';
-import { armedDir, defaultStateDir, ledgerDir, runsWithLedger, targetsOf } from './paths.ts';
+import { armedDir, defaultStateDir, targetsOf } from './paths.ts';
 import { isToxiproxySilent, reviveToxiproxy } from './revive.ts';
 import { takeBack, verify } from './step.ts';
 import { type Leftover, sweepNode, sweepToxics } from './tags.ts';
@@ -71,22 +64,13 @@ export async function sweep(options: SweepOptions = {}): Promise<SweepReport> {
   const engine = await engineId();
   const runs: SweptRun[] = [];
   const alive = new Set<string>();
-  for (const run of runsWithLedger(stateDir, engine)) {
+  for (const { run, dir, line, state } of openRuns(stateDir, engine)) {
     if (options.run !== undefined && run !== options.run) continue;
-    const dir = ledgerDir(stateDir, engine, run);
-    // Every start comes by here, and most ledgers are closed: those are not worth parsing.
-    if (isClosed(dir)) continue;
-    const state = readLedger(dir);
-    if (
-      state.closed ||
-      state.run === null ||
-      (options.stack !== undefined && state.run.stack !== options.stack)
-    )
-      continue;
-    const mine = state.run.owner.pid === self().pid && state.run.owner.boot_id === self().boot_id;
-    if (mine || isAlive(state.run.owner)) {
+    if (options.stack !== undefined && line.stack !== options.stack) continue;
+    const mine = line.owner.pid === self().pid && line.owner.boot_id === self().boot_id;
+    if (mine || isAlive(line.owner)) {
       alive.add(run);
-      runs.push({ run, stack: state.run.stack, state: 'in_progress', steps: [] });
+      runs.push({ run, stack: line.stack, state: 'in_progress', steps: [] });
     } else
       runs.push(
         options.dryRun === true

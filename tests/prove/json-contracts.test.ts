@@ -99,7 +99,7 @@ test('preflight, on every exit path', async () => {
   ).toBe('usage');
 });
 
-test('status, doctor, undo', async () => {
+test('status, doctor, undo, stop', async () => {
   const { stacks } = await documentOf('status', ['status', '--json']);
   expect(stacks.map((one: Json) => one.stack)).toContain(world.profile.stack);
   await documentOf('doctor', ['doctor', '--json'], [0, 1]);
@@ -109,6 +109,9 @@ test('status, doctor, undo', async () => {
   ).toBe(true);
   expect(
     (await documentOf('undo', ['undo', '--stack', world.profile.stack, '--json'])).unproven,
+  ).toEqual([]);
+  expect(
+    (await documentOf('stop', ['stop', '--stack', world.profile.stack, '--json'])).runs,
   ).toEqual([]);
 });
 

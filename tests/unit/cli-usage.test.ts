@@ -10,6 +10,7 @@ const commands = [
   'explain',
   'plan',
   'preflight',
+  'stop',
   'undo',
   'up',
   'down',

@@ -65,6 +65,12 @@ test.for([
   ['undo --profile tests', /--profile tests: no such file/],
   ['undo --stack nosuch', /found: --stack nosuch \| allowed: none is known/],
   ['undo --run nosuch --json', /found: --run nosuch \| allowed: none is known/],
+  [
+    'stop --stack demo --all --within 3x',
+    /found: --stack demo beside --all \|.*\n.*found: --within 3x \| allowed: .* 90s, 2m, 1h/,
+  ],
+  ['stop --within 500ms', /found: --within 500ms/],
+  ['stop --stack nosuch', /found: --stack nosuch \| allowed: none is known/],
   ['preflight --stack nosuch', /--stack nosuch: no such stack is up/],
   ['preflight', /no stack is up/],
   [
