@@ -30,6 +30,20 @@ export function readFolder(dir: string): FolderRead {
   }
 }
 
+/** A folder that has one of these is one of a run, however far that came. */
+export const runFiles: readonly string[] = ['plan.json', 'events.jsonl', 'verdict.json'];
+
+export const isRunFolder = (dir: string): boolean =>
+  runFiles.some((file) => existsSync(join(dir, file)));
+
+/** When the run of a folder began, by its name; NaN of a name that holds no such time. */
+export function startedAt(dir: string): number {
+  const name = dir.split('/').at(-1) ?? '';
+  const [, date, hour, minute, second, ms] =
+    /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})/.exec(name) ?? [];
+  return Date.parse(`${date}T${hour}:${minute}:${second}.${ms}Z`);
+}
+
 /** Folders below `out`, oldest first; `since` cuts to those that began then or later. */
 export function readFolders(out = outDir, since?: Date): FolderRead[] {
   if (!existsSync(out)) return [];

@@ -31,15 +31,28 @@ function read<T extends Options>(
   argv: readonly string[],
   how: { options: T; allowPositionals: boolean },
 ) {
-  const unknown = unknownOption(argv, Object.keys(how.options));
+  const args = withNegativeValues(argv, how.options);
+  const unknown = unknownOption(args, Object.keys(how.options));
   try {
     if (unknown !== null) throw new Error(unknown);
-    return parseArgs({ args: [...argv], strict: true, ...how });
+    return parseArgs({ args, strict: true, ...how });
   } catch (error) {
     throw new WrongUsage(
       `${command}: ${error instanceof Error ? error.message : String(error)} ("hopdrill ${command} --help")`,
     );
   }
+}
+
+/** `--keep -1` is a wrong value, to be called so by the command, and no option -1. */
+function withNegativeValues(argv: readonly string[], options: Options): string[] {
+  const takesValue = (word: string | undefined): boolean =>
+    word?.startsWith('--') === true && options[word.slice(2)]?.type === 'string';
+  const isNegative = (at: number): boolean =>
+    /^-\d/.test(argv[at] ?? '') && takesValue(argv[at - 1]);
+  return argv.flatMap((word, at) => {
+    if (isNegative(at)) return [];
+    return isNegative(at + 1) ? [`${word}=${argv[at + 1]}`] : [word];
+  });
 }
 
 function unknownOption(argv: readonly string[], known: readonly string[]): string | null {

@@ -1,16 +1,25 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { writeResults } from '../../reports/allure.ts';
 import { junit } from '../../reports/junit.ts';
-import { type FolderRead, latest, outDir, readFolder, readFolders } from '../../reports/records.ts';
+import {
+  type FolderRead,
+  isRunFolder,
+  latest,
+  outDir,
+  readFolder,
+  readFolders,
+} from '../../reports/records.ts';
 import { rowOfFolder, summaryEvent, table } from '../../reports/summary.ts';
 import { timeline, timelineIn } from '../../reports/timeline.ts';
 import { exitCodes } from '../records/exit-codes.ts';
-import { readArguments, WrongUsage } from './arguments.ts';
+import { readArguments, refuse, WrongUsage } from './arguments.ts';
+import { pruneFolders, pruneMistakes } from './report-prune.ts';
 
 export const summary = 'show what runs came to';
 export const help = `Usage: hopdrill report [FOLDER ...] [--last N] [--since ISO] [--junit FILE] [--allure DIR] [--json]
+       hopdrill report --prune [--keep N] [--older AGE] [--dry-run] [--json]
 
 Without a folder the latest run. Reads run folders, also those of killed runs, and computes no verdict.
 --allure writes DIR/results from them and makes one file of it, DIR/report/index.html.
@@ -21,12 +30,21 @@ Without a folder the latest run. Reads run folders, also those of killed runs, a
   --allure DIR   Allure's results and one-file report
   --json         the summary as one JSON document on stdout
 
+--prune removes old run folders instead. A run that is under way stays, and so does a folder that
+somebody sealed (it has a manifest.json) and whatever is no run folder.
+
+  --keep N       the latest N stay; 0 lets all go
+  --older AGE    only what began longer ago, e.g. 90s, 30m, 12h, 30d; with --keep both must let it go
+  --dry-run      say what would go, remove nothing
+
 Examples:
   hopdrill report
   hopdrill report --last 20 --junit junit.xml
   hopdrill report reports/out/2026-05-25T22-00-00-000-node-agent.service-stopped
+  hopdrill report --prune --keep 50 --older 30d --dry-run
 
-Exit codes: 0 shown, 64 wrong usage, 70 internal error (also: no Allure report could be made).
+Exit codes: 0 shown or removed, 64 wrong usage, 70 internal error (also: no Allure report could be
+made, or something could not be removed; the rest is).
 `;
 
 const options = {
@@ -34,27 +52,30 @@ const options = {
   since: { type: 'string' },
   junit: { type: 'string' },
   allure: { type: 'string' },
+  prune: { type: 'boolean', default: false },
+  keep: { type: 'string' },
+  older: { type: 'string' },
+  'dry-run': { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
 } as const;
 
 function read(argv: readonly string[]) {
   const { values, positionals } = readArguments('report', argv, options);
+  refuse('report', pruneMistakes(values, positionals));
   const wrong = (what: string): WrongUsage =>
     new WrongUsage(`report: ${what} ("hopdrill report --help")`);
   if (values.last !== undefined && !/^[1-9]\d{0,5}$/.test(values.last))
     throw wrong(`--last ${values.last}: a whole number from 1`);
   if (values.since !== undefined && Number.isNaN(Date.parse(values.since)))
     throw wrong(`--since ${values.since}: a time like 2026-05-25T22:00:00Z`);
-  const strange = positionals.find(
-    (dir) =>
-      !['plan.json', 'events.jsonl', 'verdict.json'].some((file) => existsSync(join(dir, file))),
-  );
+  const strange = positionals.find((dir) => !isRunFolder(dir));
   if (strange !== undefined) throw wrong(`${strange} is no run folder (they lie in ${outDir})`);
   return { values, positionals };
 }
 
 export function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = read(argv);
+  if (values.prune) return pruneFolders(values);
   const folders = choose(positionals, values);
   if (folders.length === 0)
     throw new WrongUsage(`report: no run of that kind in ${outDir} ("hopdrill run" makes one)`);

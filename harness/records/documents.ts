@@ -142,6 +142,26 @@ export const stopDocument = z.strictObject({
 });
 export type StopDocument = z.infer<typeof stopDocument>;
 
+/** `report --prune`: which run folders went, and which of those that could go did not. */
+export const pruneDocument = z.strictObject({
+  ok: z.boolean(),
+  dry_run: z.boolean(),
+  folders: z.array(
+    z.strictObject({
+      dir: z.string(),
+      state: z.enum(['removed', 'would_be_removed', 'sealed', 'under_way', 'failed']),
+      freed_bytes: z.number().int(),
+      detail: z.string(),
+    }),
+  ),
+  freed_bytes: z.number().int(),
+  latest: z
+    .strictObject({ points_to: z.string().nullable().describe('null: the link was removed') })
+    .nullable()
+    .describe('null: the link stays as it is'),
+});
+export type PruneDocument = z.infer<typeof pruneDocument>;
+
 /**
  * One number of the table in DESIGN 10. `ratio` is value by baseline; `ok` is null where a row has
  * nothing to reach here.
