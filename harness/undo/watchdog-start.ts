@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { owner } from '../records/ledger.ts';
 import { isAlive } from './owner.ts';
 import { watchdogFile } from './paths.ts';
@@ -36,7 +37,7 @@ export async function ensureWatchdog(place: WatchdogPlace, withinMs = 5000): Pro
   const small = ['--max-old-space-size=48', '--max-semi-space-size=1', '--no-warnings'];
   const argv = [
     ...small,
-    new URL('watchdog.ts', import.meta.url).pathname,
+    fileURLToPath(new URL('watchdog.ts', import.meta.url)),
     place.stateDir,
     place.engine,
     place.stack,
