@@ -1,6 +1,7 @@
 import { type Check, type Observation, type RunRecord, unseenWords } from './records/run-record.ts';
 import type { Scenario } from './records/scenario.ts';
 import { startAudit } from './stages/audit.ts';
+import { breaksDatabase, holdSlot } from './stages/audit-slot.ts';
 import { baseline } from './stages/baseline.ts';
 import type { Breaker } from './stages/breaker.ts';
 import type { StageClock } from './stages/clock.ts';
@@ -77,7 +78,7 @@ async function breakIt(
     null,
     async () => {
       const first = await baseline(deps);
-      found.writes = await startAudit(deps.profile, deps.runId);
+      found.writes = await startAudit(deps.profile, deps.runId, await slotFor(deps, input));
       found.watch = await watchInvariants(deps);
       return first;
     },
@@ -203,6 +204,8 @@ async function putBack(
     null,
     async () => {
       found.audit = (await found.writes?.finish()) ?? null;
+      for (const detail of found.audit?.left ?? [])
+        found.readback.push({ name: 'the audit', ok: false, detail });
       found.events = await platformEvents(deps, found.report);
       if (deps.signal.aborted || found.watch === undefined) return;
       found.invariants = await found.watch.check('end');
@@ -211,6 +214,20 @@ async function putBack(
     },
     () => auditWords(found),
   );
+}
+
+/** A run that breaks the database itself needs a slot that outlives a session. */
+async function slotFor({ plan, profile, runId, folder }: StageDeps, { options }: RunInput) {
+  if (!breaksDatabase(plan, profile)) return null;
+  const { deadman, stateDir } = options ?? {};
+  const { redact } = folder;
+  return holdSlot({
+    profile,
+    runId,
+    redact,
+    ...(deadman !== undefined && { deadman }),
+    ...(stateDir !== undefined && { stateDir }),
+  });
 }
 
 /** Must-nots that are states are asked meanwhile. */

@@ -1,6 +1,7 @@
 // npm test and npm run prove: sections one after the other, minutes by section, and one closing
 // line with the sum. A section with a stack brings its own up and takes it down whatever happens,
 // Ctrl-C included.
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +61,28 @@ const suites: Readonly<Record<string, (words: readonly string[]) => readonly Sec
   ],
 };
 
-async function main([suite = '', ...words]: readonly string[]): Promise<number> {
+/** `--all` and `--seed N` are about what the tests sample; vitest does not know them. */
+function sampling(words: readonly string[]): { env: Record<string, string>; words: string[] } {
+  const at = words.indexOf('--seed');
+  const seed = at === -1 ? randomInt(1_000_000) : Number(words[at + 1]);
+  if (!Number.isSafeInteger(seed) || seed < 0)
+    throw new Error(`sections: --seed ${words[at + 1] ?? ''}: a whole number from 0`);
+  const rest = words.filter(
+    (word, place) => word !== '--all' && (at === -1 || (place !== at && place !== at + 1)),
+  );
+  const env = {
+    HOPDRILL_PROVE_SEED: String(seed),
+    HOPDRILL_PROVE_ALL: words.includes('--all') ? '1' : '0',
+  };
+  return { env, words: rest };
+}
+
+async function main([suite = '', ...given]: readonly string[]): Promise<number> {
+  const { env, words } = sampling(given);
+  Object.assign(process.env, env);
+  process.stdout.write(
+    `seed ${env.HOPDRILL_PROVE_SEED} (the same samples again: -- --seed ${env.HOPDRILL_PROVE_SEED})\n`,
+  );
   const sections = Object.hasOwn(suites, suite) ? suites[suite]!(words) : null;
   if (sections === null) {
     process.stderr.write(`sections: test or prove, not ${suite || 'nothing'}\n`);

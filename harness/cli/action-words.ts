@@ -14,6 +14,8 @@ export function actionWords(action: Action): string {
     }
     case 'toxiproxy':
       return `toxiproxy ${action.verb} ${action.proxy}${toxicWords(action)}`;
+    case 'database':
+      return `database ${action.verb} ${action.slot}`;
   }
 }
 

@@ -29,11 +29,18 @@ export async function run(argv: readonly string[]): Promise<number> {
     'dry-run': { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   });
-  const [{ sweep }, { listStacks }, { profileOf, readProfile }, { knownRuns }] = await Promise.all([
+  const [
+    { sweep },
+    { listStacks },
+    { profileOf, readProfile },
+    { knownRuns },
+    { markPlaces: places },
+  ] = await Promise.all([
     import('../undo/sweep.ts'),
     import('../stack/state.ts'),
     import('./profiles.ts'),
     import('../undo/known.ts'),
+    import('../faults/index.ts'),
   ]);
   const stack = options.stack === undefined ? {} : { stack: options.stack };
   const stacks = listStacks().filter(
@@ -48,7 +55,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       ...(await knownRuns()).flatMap((one) => one.stack ?? []),
     ]);
   const only = options.run === undefined ? {} : { run: options.run };
-  const report = await sweep({ ...stack, ...only, dryRun: options['dry-run'], profiles });
+  const report = await sweep({ ...stack, ...only, dryRun: options['dry-run'], profiles, places });
   // Asked afterwards: a run of another machine has no ledger here, and left its marks on the
   // targets all the same.
   if (

@@ -34,6 +34,8 @@ export interface DockerDriver {
     argv: readonly string[],
     options?: { stdin?: string; timeoutMs?: number },
   ): Promise<ExecResult>;
+  /** Whether there is such a path in the container; asks the engine alone and starts no process. */
+  has(container: string, path: string): Promise<boolean>;
   /** Both streams, with the engine's time in front of each line. */
   logsSince(container: string, since: Date): Promise<string>;
   /** Processor time since its start, and the memory that it holds now; page cache is nobody's. */
@@ -86,6 +88,17 @@ export function openDocker(options: { socketPath?: string } = {}): DockerDriver 
       ),
     exec: (name, argv, { stdin, timeoutMs = deadlineMs } = {}) =>
       call(`exec ${name} ${argv[0] ?? ''}`, () => exec(docker, name, argv, stdin), timeoutMs),
+    has: (name, path) =>
+      call(`look for ${path} in ${name}`, () =>
+        docker
+          .getContainer(name)
+          .infoArchive({ path })
+          .then(
+            () => true,
+            (error: { statusCode?: number }) =>
+              error.statusCode === 404 ? false : Promise.reject(error),
+          ),
+      ),
     logsSince: (name, since) => call(`logs ${name}`, () => logsSince(docker, name, since)),
     usage: (name) => call(`usage ${name}`, () => usage(docker, name)),
   };

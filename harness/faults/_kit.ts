@@ -17,6 +17,11 @@ interface Declared<S extends z.ZodObject> {
   /** The parameter that names the target. */
   readonly targetParam: string;
   readonly undoKind: UndoKind;
+  /**
+   * Files of its own that it leaves on its target, with `{run}` and `{step}` in the name, so that
+   * they are found and removed when nobody has the ledger.
+   */
+  readonly marks?: readonly string[];
   /** Procedures of the platform that put such a thing right, for people; none = only our undo. */
   readonly repairs: readonly string[];
   plan(
@@ -85,6 +90,8 @@ export function nodeOf(profile: Profile, name: string): NodeProfile {
 
 /** Copies that may hold secrets stay on the node, readable by root alone. */
 export const savedDir = '/var/lib/hopdrill/{run}/saved/{step}';
+/** The file that a transient unit has while it runs, for a fault's `marks`. */
+export const transientUnit = (unit: string): string => `/run/systemd/transient/${unit}`;
 /** Marks everything that we put somewhere. */
 export const tag = 'hopdrill:{run}:{step}';
 export const toxicName = 'hopdrill-{run}-{step}';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineFault, nodeOf, on, sh } from './_kit.ts';
+import { defineFault, nodeOf, on, sh, transientUnit } from './_kit.ts';
 
 const dir = '/var/lib/hopdrill/{run}/fill-{step}';
 const keeper = 'hopdrill-{run}-{step}-fill.service';
@@ -84,6 +84,7 @@ export const diskFill = defineFault({
   targetKind: 'node',
   targetParam: 'on',
   undoKind: 'disk',
+  marks: [transientUnit(keeper)],
   repairs: ['node.free-disk'],
   plan: ({ fill }, node, profile) => {
     const percent = fill.slice(0, -1);

@@ -28,6 +28,7 @@ const activeScript = `# the running configuration has the rule
 nginx -T 2>/dev/null | grep -F "$2" | head -n 1 | grep . || { echo 'no such rule'; exit 1; }`;
 
 const own = '/etc/nginx/node-api.d/hopdrill-{run}-{step}.conf';
+const draft = '/etc/nginx/hopdrill-{run}-{step}.rule';
 
 /** `*` stands for one segment of a path; everything else is taken as it is. */
 export const pathPattern = (path: string): string =>
@@ -62,6 +63,7 @@ export const httpRefuse = defineFault({
   targetKind: 'part',
   targetParam: 'at',
   undoKind: 'part-file',
+  marks: [own, draft],
   repairs: [],
   plan: ({ method, path, status, host }, part) => {
     const pattern = pathPattern(path);
@@ -82,7 +84,6 @@ export const httpRefuse = defineFault({
       };
     }
     const file = `/etc/nginx/conf.d/${host}.conf`;
-    const draft = '/etc/nginx/hopdrill-{run}-{step}.rule';
     return {
       ...{ summary, cuts: [], active, reaches },
       snapshot: [{ name: 'file', do: exec(part, readFile, file) }],

@@ -4,7 +4,7 @@
  */
 import type { FaultPlan } from '../records/fault.ts';
 import type { Profile } from '../records/profile.ts';
-import type { FaultDefinition } from './_kit.ts';
+import type { FaultDefinition, TargetKind } from './_kit.ts';
 import { containerStop } from './container-stop.ts';
 import { diskFill } from './disk-fill.ts';
 import { dnsBreak } from './dns-break.ts';
@@ -33,6 +33,12 @@ export const faults: readonly FaultDefinition[] = [
   ...[linkCut, linkLatency, containerStop],
   ...[edgeRouteRemove, httpRefuse, websocketUpgradeStrip],
 ];
+
+const marksOn = (kind: TargetKind): string[] =>
+  faults.flatMap((fault) => (fault.targetKind === kind ? (fault.marks ?? []) : []));
+
+/** Where a sweep looks for files of runs whose ledger nobody has. */
+export const markPlaces = { node: marksOn('node'), part: marksOn('part') };
 
 export const faultNamed = (name: string): FaultDefinition | undefined =>
   faults.find((fault) => fault.name === name);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineFault, nodeOf, on, sh } from './_kit.ts';
+import { defineFault, nodeOf, on, sh, transientUnit } from './_kit.ts';
 
 const killer = 'hopdrill-{run}-{step}-kill.service';
 
@@ -46,6 +46,7 @@ export const processKill = defineFault({
   targetKind: 'node',
   targetParam: 'on',
   undoKind: 'process',
+  marks: [transientUnit(killer)],
   repairs: ['agent.start'],
   plan: ({ unit: wanted, signal, keep }, node, profile) => {
     const unit = wanted === 'agent' ? nodeOf(profile, node).agentUnit : wanted;

@@ -31,6 +31,7 @@ export const ptyDelay = defineFault({
   targetKind: 'node',
   targetParam: 'on',
   undoKind: 'node-file',
+  marks: [file, `${file}.new`],
   repairs: [],
   plan: ({ seconds, user: wanted }, node, profile) => {
     const user = wanted ?? nodeOf(profile, node).allocationUser;

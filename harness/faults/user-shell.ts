@@ -26,6 +26,7 @@ export const userShell = defineFault({
   targetKind: 'node',
   targetParam: 'on',
   undoKind: 'user',
+  marks: [hanging],
   repairs: ['allocation.provision-user'],
   plan: ({ shell, user: wanted }, node, profile) => {
     const user = wanted ?? nodeOf(profile, node).allocationUser;

@@ -11,6 +11,8 @@ esac
 cmp -s /etc/nginx/snippets/websocket.conf "$2" && { rm "$2"; echo 'nothing to strip' >&2; exit 1; }
 sed -i "s|include /etc/nginx/snippets/websocket.conf;|include $2;|" "$1" && reload`;
 
+const snippet = '/etc/nginx/snippets/hopdrill-{run}-{step}.conf';
+
 export const websocketUpgradeStrip = defineFault({
   name: 'websocket.upgrade-strip',
   title: 'The edge loses a header of the WebSocket upgrade',
@@ -24,10 +26,10 @@ export const websocketUpgradeStrip = defineFault({
   targetKind: 'part',
   targetParam: 'part',
   undoKind: 'part-file',
+  marks: [snippet],
   repairs: [],
   plan: ({ strip }, part) => {
     const file = '/etc/nginx/conf.d/terminal.conf';
-    const snippet = '/etc/nginx/snippets/hopdrill-{run}-{step}.conf';
     return {
       summary: `${part} forwards terminal WebSockets without ${strip}`,
       cuts: [],

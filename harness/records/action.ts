@@ -53,11 +53,28 @@ export const toxiproxyAction = z.strictObject({
   expect: z.enum(['toxic', 'no-toxic', 'enabled', 'disabled']).optional(),
 });
 
-export const action = z.discriminatedUnion('kind', [shAction, dockerAction, toxiproxyAction]);
+/** One replication slot of ours at the platform's database. */
+export const databaseAction = z.strictObject({
+  kind: z.literal('database'),
+  verb: z.enum(['create-slot', 'drop-slot', 'read-slot']),
+  slot: text,
+});
+
+export const action = z.discriminatedUnion('kind', [
+  shAction,
+  dockerAction,
+  toxiproxyAction,
+  databaseAction,
+]);
 export type Action = z.infer<typeof action>;
 export type ShAction = z.infer<typeof shAction>;
 export type DockerAction = z.infer<typeof dockerAction>;
 export type ToxiproxyAction = z.infer<typeof toxiproxyAction>;
+export type DatabaseAction = z.infer<typeof databaseAction>;
+
+/** Exit codes that mean success. */
+export const okCodesOf = (action: Action): readonly number[] =>
+  'okCodes' in action ? action.okCodes : [0];
 
 /** What came of running one action. */
 export interface ActionResult {

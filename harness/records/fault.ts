@@ -15,6 +15,7 @@ export const undoKinds = [
   'container',
   'toxic',
   'part-file',
+  'slot',
 ] as const;
 
 /**

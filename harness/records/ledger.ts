@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { faultPlan, stepStates } from './fault.ts';
-import { profile } from './profile.ts';
+import { action } from './action.ts';
+import { stepStates } from './fault.ts';
 
 /** Who holds a lock or a run: a pid alone may have been given to somebody else since. */
 export const owner = z.object({
@@ -10,17 +10,61 @@ export const owner = z.object({
 });
 export type Owner = z.infer<typeof owner>;
 
-/** All that an undo in another process needs to reach the targets; paths are absolute. */
+/** What lines are written as now. A line without `v` was written by version 1. */
+export const ledgerVersion = 2;
+
+const lifeline = z.union([
+  z.object({ kind: z.literal('docker'), container: z.string() }),
+  z.object({ kind: z.literal('ssh'), host: z.string(), port: z.number().int() }),
+]);
+
+const nodeTarget = z.object({
+  sshHost: z.string(),
+  sshPort: z.number().int(),
+  sshUser: z.string(),
+  knownHostsFile: z.string(),
+  sshKeyFile: z.string(),
+  lifeline,
+});
+export type NodeTarget = z.infer<typeof nodeTarget>;
+
+/**
+ * All that an undo in another process needs to reach the targets; paths are absolute. Not the
+ * profile's schema, and unknown keys are let through: a ledger has to be readable long after the
+ * profile has changed its form.
+ */
 export const targets = z.object({
   stack: z.string(),
-  nodes: profile.shape.nodes,
-  parts: profile.shape.parts,
-  toxiproxy: profile.shape.toxiproxy,
+  nodes: z.record(z.string(), nodeTarget),
+  parts: z.record(z.string(), z.object({ container: z.string() })),
+  toxiproxy: z.object({ url: z.string() }).optional(),
+  database: z
+    .object({
+      host: z.string(),
+      port: z.number().int(),
+      name: z.string(),
+      user: z.string(),
+      passwordFile: z.string(),
+    })
+    .optional(),
 });
 export type Targets = z.infer<typeof targets>;
 
+/** Of a fault's plan what taking it back needs; the rest is kept as it was written. */
+const stepPlan = z.looseObject({
+  fault: z.string(),
+  target: z.string(),
+  undo: z.array(action),
+  digest: action,
+  supersedable: z.boolean().default(false),
+});
+export type StepPlan = z.infer<typeof stepPlan>;
+
+const v = z.number().int().default(1);
+
 const runLine = z.object({
   type: z.literal('run'),
+  v,
   run: z.string(),
   at: z.string(),
   stack: z.string(),
@@ -33,13 +77,14 @@ const runLine = z.object({
 
 const stepLine = z.object({
   type: z.literal('step'),
+  v,
   step: z.number().int(),
   state: z.enum(stepStates),
   at: z.string(),
   /** `runner`, `undo`, `watchdog`: who did it. */
   by: z.string(),
   /** With `intended`: the plan with every placeholder filled in, and the digest before. */
-  plan: faultPlan.optional(),
+  plan: stepPlan.optional(),
   digest_before: z.string().optional(),
   /** With `applied`. */
   digest_injected: z.string().optional(),
@@ -49,8 +94,10 @@ const stepLine = z.object({
 });
 
 /** The last line: nothing of this run is left anywhere. */
-const closedLine = z.object({ type: z.literal('closed'), at: z.string(), by: z.string() });
+const closedLine = z.object({ type: z.literal('closed'), v, at: z.string(), by: z.string() });
 
 export const ledgerLine = z.discriminatedUnion('type', [runLine, stepLine, closedLine]);
 export type LedgerLine = z.infer<typeof ledgerLine>;
+/** A line as it is handed to the ledger, which writes its version itself. */
+export type NewLine = z.input<typeof ledgerLine>;
 export type RunLine = z.infer<typeof runLine>;

@@ -75,6 +75,8 @@ export const profile = z.strictObject({
       name: z.string(),
       user: z.string(),
       passwordFile: z.string(),
+      /** The part in which it runs, so that a fault there is known to end the audit's session. */
+      part: z.string().optional(),
       /** Who may write: the platform's own services. */
       writers: z.array(
         z.strictObject({ role: z.string(), address: z.string(), application: z.string() }),

@@ -97,7 +97,14 @@ export const runRecord = z.strictObject({
   proofs: z.array(check),
   invariants: z.array(check),
   recovered_after_ms: z.number().nullable(),
-  audit: z.strictObject({ watched: z.boolean(), edits: z.array(z.string()) }).nullable(),
+  audit: z
+    .strictObject({
+      watched: z.boolean(),
+      /** The moment up to which every write was seen, when the audit could not go on to the end. */
+      until: z.string().nullable().default(null),
+      edits: z.array(z.string()),
+    })
+    .nullable(),
   /** What is left on targets when the run is dirty, and the command that removes it. */
   leftovers: z.array(z.string()),
   stages: z.array(

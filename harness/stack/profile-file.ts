@@ -89,6 +89,7 @@ export function profileOf({
       name: 'gpuaas',
       user: 'gpuaas_auditor',
       passwordFile: files.auditorPassword,
+      part: 'db',
       writers: [writer('api'), writer('sweeper')],
     },
   });

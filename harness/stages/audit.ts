@@ -1,6 +1,7 @@
 import { type DbLog, openDbLog, type WriteRow } from '../drivers/db-log.ts';
 import type { Profile } from '../records/profile.ts';
 import type { RunRecord } from '../records/run-record.ts';
+import type { AuditSlot } from './audit-slot.ts';
 import { messageOf } from './deps.ts';
 
 /**
@@ -8,47 +9,114 @@ import { messageOf } from './deps.ts';
  * own services may have.
  */
 export interface WriteAudit {
-  finish(): Promise<NonNullable<RunRecord['audit']> & { problem: string | null }>;
+  finish(): Promise<AuditEnd>;
+}
+
+export interface AuditEnd extends NonNullable<RunRecord['audit']> {
+  /** Why not every write was seen. */
+  readonly problem: string | null;
+  /** What the audit put on the database and could not show to be gone. */
+  readonly left: readonly string[];
 }
 
 type Database = NonNullable<Profile['database']>;
 
-/** Undefined when the profile names no database to watch. */
-export async function startAudit(profile: Profile, runId: string): Promise<WriteAudit | undefined> {
+/**
+ * Undefined when the profile names no database to watch. `slot` is the permanent one of a run that
+ * breaks the database; without it the audit has a temporary slot, which PostgreSQL removes with the
+ * session, also when this process is killed.
+ */
+export async function startAudit(
+  profile: Profile,
+  runId: string,
+  slot: AuditSlot | null = null,
+): Promise<WriteAudit | undefined> {
   const { database } = profile;
   if (database === undefined) return undefined;
-  const log = openDbLog(database, runId);
+  const log = openDbLog(database, slot?.run ?? runId);
   try {
-    await log.createSlot();
-    const cursor = await log.cursor();
-    return { finish: () => finish(log, database, cursor) };
+    if (slot === null) await log.createTemporarySlot();
+    const book = openBook(log, database, await log.cursor());
+    return { finish: () => finish(log, book, slot) };
   } catch (error) {
     await log.close();
+    await slot?.drop();
     throw error;
   }
 }
 
-async function finish(
-  log: DbLog,
-  database: Database,
-  cursor: string,
-): Promise<NonNullable<RunRecord['audit']> & { problem: string | null }> {
-  try {
-    const found = await log.auditSince(cursor);
-    const strangers = found.rows.filter((row) => !isAllowed(row, database));
-    const edits = [
-      ...strangers.map(wordsOf),
-      ...found.unattributed.map(
-        (xid) => `transaction ${xid} changed data and no service accounts for it`,
-      ),
-    ];
-    return { watched: true, edits, problem: null };
-  } catch (error) {
-    return { watched: false, edits: [], problem: messageOf(error) };
-  } finally {
-    await log.dropSlot().catch(() => undefined);
-    await log.close().catch(() => undefined);
-  }
+async function finish(log: DbLog, book: Book, slot: AuditSlot | null): Promise<AuditEnd> {
+  const found = await book.close();
+  await log.close().catch(() => undefined);
+  const left = await (slot?.drop() ?? Promise.resolve([])).catch((error: unknown) => [
+    messageOf(error),
+  ]);
+  return { ...found, left };
+}
+
+interface Book {
+  close(): Promise<Omit<AuditEnd, 'left'>>;
+}
+
+/** Short enough that a lost session leaves little unseen, long enough to cost the database nothing. */
+const everyMs = 2000;
+
+/** Reads the log from time to time, so that a session that ends early leaves an audit up to then. */
+function openBook(log: DbLog, database: Database, first: string): Book {
+  const edits = new Map<string, string>();
+  let cursor = first;
+  let until = new Date();
+  let problem: string | null = null;
+  let closing = false;
+  const note = (rows: readonly WriteRow[]): void => {
+    for (const row of rows) if (!isAllowed(row, database)) edits.set(row.id, wordsOf(row));
+  };
+  const read = async (): Promise<void> => {
+    if (log.sessionLost()) return;
+    const began = new Date();
+    try {
+      const found = await log.auditSince(cursor);
+      note(found.rows);
+      for (const xid of found.unattributed)
+        edits.set(`xid ${xid}`, `transaction ${xid} changed data and no service accounts for it`);
+      cursor = found.cursor;
+      until = began;
+      problem = null;
+    } catch (error) {
+      problem = messageOf(error);
+    }
+  };
+  let timer: NodeJS.Timeout | undefined;
+  let reading: Promise<void> = Promise.resolve();
+  const next = (): void => {
+    timer = setTimeout(() => {
+      reading = read().then(() => {
+        if (!closing) next();
+      });
+    }, everyMs);
+    timer.unref();
+  };
+  next();
+  return {
+    async close() {
+      closing = true;
+      clearTimeout(timer);
+      await reading;
+      await read();
+      if (log.sessionLost()) problem = 'the session with the database ended';
+      if (problem === null)
+        return { watched: true, until: null, edits: [...edits.values()], problem };
+      // The slot is gone or cannot be read; strangers among the rows are named all the same.
+      note(await log.rowsSince(cursor).catch(() => []));
+      const said = `audited until ${until.toISOString()}; then ${problem}`;
+      return {
+        watched: false,
+        until: until.toISOString(),
+        edits: [...edits.values()],
+        problem: said,
+      };
+    },
+  };
 }
 
 export function isAllowed(

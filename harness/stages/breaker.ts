@@ -1,4 +1,5 @@
 import { engineId } from '../drivers/engine-id.ts';
+import { markPlaces } from '../faults/index.ts';
 import { openEngine } from '../undo/engine.ts';
 import { isFinal } from '../undo/ledger.ts';
 import { lock } from '../undo/lock.ts';
@@ -37,6 +38,22 @@ export class LeftoversError extends Error {
   }
 }
 
+/**
+ * The ledger of a run that was killed elsewhere is not here; its marks are on the targets. One that
+ * does not answer is the baseline's to judge.
+ */
+async function takeBackLeftovers(deps: StageDeps, stateDir: string): Promise<void> {
+  const { profile } = deps;
+  const swept = await sweep({
+    stateDir,
+    stack: profile.stack,
+    profiles: [profile],
+    places: markPlaces,
+  });
+  for (const line of swept.lines) deps.note(line);
+  if (swept.unproven.length > 0) throw new LeftoversError(swept.unproven);
+}
+
 export async function openBreaker(
   deps: StageDeps,
   options: { deadman: boolean; stateDir?: string | undefined },
@@ -47,11 +64,7 @@ export async function openBreaker(
   if (held.tookOver !== null)
     deps.note(`took over the lock of run ${held.tookOver.run}, whose process is gone`);
   try {
-    // The ledger of a run that was killed elsewhere is not here; its marks are on the targets. One
-    // that does not answer is the baseline's to judge.
-    const swept = await sweep({ stateDir, stack: deps.profile.stack, profiles: [deps.profile] });
-    for (const line of swept.lines) deps.note(line);
-    if (swept.unproven.length > 0) throw new LeftoversError(swept.unproven);
+    await takeBackLeftovers(deps, stateDir);
     const engine = await openEngine({
       profile: deps.profile,
       runId: deps.runId,

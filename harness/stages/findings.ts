@@ -1,9 +1,9 @@
 import type { PreflightReport } from '../records/preflight.ts';
-import type { Check, Observation, RunRecord } from '../records/run-record.ts';
+import type { Check, Observation } from '../records/run-record.ts';
 import type { Scenario } from '../records/scenario.ts';
 import type { TimelineEntry } from '../records/timeline.ts';
 import type { VerdictRecord } from '../records/verdict.ts';
-import type { WriteAudit } from './audit.ts';
+import type { AuditEnd, WriteAudit } from './audit.ts';
 import type { Watch } from './invariants.ts';
 import type { Recovery } from './recover.ts';
 
@@ -17,7 +17,7 @@ export interface RunFindings {
   repairs: Check[];
   readback: Check[];
   recovery: Recovery | null;
-  audit: (NonNullable<RunRecord['audit']> & { problem: string | null }) | null;
+  audit: AuditEnd | null;
   evidence: Check[];
   events: TimelineEntry[];
   differences: string[];

@@ -18,7 +18,7 @@ export interface Findings {
   readonly readback: readonly Check[];
   readonly proofs: readonly Check[];
   readonly recovered: boolean | null;
-  readonly audit: (NonNullable<RunRecord['audit']> & { problem: string | null }) | null;
+  readonly audit: (NonNullable<RunRecord['audit']> & { readonly problem: string | null }) | null;
   readonly auditMode: 'watched' | 'declared_unwatched' | 'unwatched';
   /** What the catalogue demands and nothing shows. */
   readonly missing?: readonly { text: string; path: string; because: string }[];
@@ -56,27 +56,7 @@ export function conclude(found: Findings): Conclusion {
       reason(scenario, proofPath(scenario, proof.name), 'recover', proof.name, proof.detail),
     );
   }
-  if (found.audit?.watched === true && found.audit.edits.length > 0)
-    add(
-      'fail',
-      reason(scenario, 'expect.never', 'database', 'not edited', found.audit.edits.join('; ')),
-    );
-  if (
-    found.auditMode !== 'declared_unwatched' &&
-    (found.audit === null || !found.audit.watched) &&
-    found.recovered !== null
-  ) {
-    add(
-      'inconclusive',
-      reason(
-        scenario,
-        'expect.never',
-        'database',
-        'audited',
-        found.audit?.problem ?? 'not audited: the profile names no database to watch',
-      ),
-    );
-  }
+  for (const [verdict, why] of auditReasons(found)) add(verdict, why);
   if (found.differences.length > 0)
     add(
       'fail',
@@ -101,6 +81,20 @@ export function conclude(found: Findings): Conclusion {
     });
   const verdict = worst(verdicts);
   return { verdict, reasons, leftovers, exitCode: codeOf(verdict, found.interrupted) };
+}
+
+/** What the write audit found; a run whose writes nobody saw to the end cannot pass. */
+function auditReasons({ scenario, audit, auditMode, recovered }: Findings): [Verdict, Reason][] {
+  const about = (expected: string, observed: string): Reason =>
+    reason(scenario, 'expect.never', 'database', expected, observed);
+  const reasons: [Verdict, Reason][] = [];
+  if (audit !== null && audit.edits.length > 0)
+    reasons.push(['fail', about('not edited', audit.edits.join('; '))]);
+  if (auditMode !== 'declared_unwatched' && audit?.watched !== true && recovered !== null) {
+    const unwatched = 'not audited: the profile names no database to watch';
+    reasons.push(['inconclusive', about('audited', audit?.problem ?? unwatched)]);
+  }
+  return reasons;
 }
 
 export function codeOf(verdict: Verdict, interrupted: EndingSignal | null): number {

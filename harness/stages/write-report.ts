@@ -64,7 +64,9 @@ export async function writeReport(
       invariants: found.invariants,
       recovered_after_ms: found.recovery?.afterMs ?? null,
       audit:
-        found.audit === null ? null : { watched: found.audit.watched, edits: found.audit.edits },
+        found.audit === null
+          ? null
+          : { watched: found.audit.watched, until: found.audit.until, edits: found.audit.edits },
       leftovers: end.leftovers,
       stages: [...clock.stages],
       dir: deps.folder.dir,

@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { engineId } from '../drivers/engine-id.ts';
 import { messageOf } from '../drivers/errors.ts';
 import type { FaultPlan, StepState } from '../records/fault.ts';
+import type { NewLine } from '../records/ledger.ts';
 import { nodeNotes, rememberInjected } from './deadman.ts';
 import type { Engine, EngineOptions, ExecutedAction } from './engine-types.ts';
 import { createExecutor } from './execute.ts';
@@ -16,22 +17,25 @@ import {
   entrustAll,
   type Held,
   leaseOf,
+  leaveNotes,
   renew,
   stopRenewing,
 } from './holding.ts';
 import { copyLedger, prune } from './keep.ts';
-import { isFinal, type Ledger, openLedger, type StepRecord } from './ledger.ts';
+import { isFinal, type Ledger, openLedger } from './ledger.ts';
 import { self } from './owner.ts';
 import { defaultStateDir, ledgerDir, targetsOf } from './paths.ts';
-import { takeSnapshot } from './snapshot.ts';
+import { type EngineStep, takeSnapshot } from './snapshot.ts';
 import { digestOf, must, revert, type StepContext, type StepOutcome, verify } from './step.ts';
 
-export type { Engine } from './engine-types.ts';
+export type { Engine, EngineOptions } from './engine-types.ts';
 
 interface Inner extends Held {
   readonly dir: string;
   readonly ledger: Ledger;
-  readonly steps: StepRecord[];
+  /** What the ledger begins with. */
+  readonly opening: NewLine;
+  readonly steps: EngineStep[];
   readonly ran: ExecutedAction[];
 }
 
@@ -47,6 +51,18 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ...(options.profileDir === undefined ? {} : { profileDir: options.profileDir }),
   });
   const ledger = openLedger(dir);
+  const opening: NewLine = {
+    type: 'run',
+    run: options.runId,
+    at: now(),
+    stack: options.profile.stack,
+    engine,
+    owner: self(),
+    lease_seconds: leaseSeconds,
+    deadman: options.deadman ?? true,
+    targets,
+  };
+  ledger.append(opening);
   const inner: Inner = {
     ...{
       options,
@@ -56,23 +72,20 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       dir,
       leaseSeconds,
       ledger,
+      opening,
       executor: createExecutor(targets),
     },
-    ...{ steps: [], templates: [], ran: [], lease: null, timer: null, renewal: null, armed: false },
+    ...{
+      steps: [],
+      templates: [],
+      ran: [],
+      lease: null,
+      timer: null,
+      renewal: null,
+      armed: false,
+      noted: [],
+    },
   };
-  const deadman = options.deadman ?? true;
-  const { runId: run, profile } = options;
-  ledger.append({
-    type: 'run',
-    run,
-    at: now(),
-    stack: profile.stack,
-    engine,
-    owner: self(),
-    lease_seconds: leaseSeconds,
-    deadman,
-    targets,
-  });
   return {
     dir,
     get steps() {
@@ -107,23 +120,27 @@ async function prepare(inner: Inner, plans: readonly FaultPlan[]): Promise<void>
     await leaveNothing(inner).catch(() => {});
     throw error;
   }
-  for (const step of inner.steps) {
-    inner.ledger.append({
-      type: 'step',
-      step: step.step,
-      state: 'intended',
-      at: now(),
-      by: 'runner',
-      plan: step.plan,
-      digest_before: step.digestBefore,
-    });
-  }
+  const intended = inner.steps.map(intention);
+  for (const line of intended) inner.ledger.append(line);
   await point(inner, 'intended');
-  if (inner.armed) await entrustAll(inner, inner.steps);
+  await Promise.all([
+    inner.armed ? entrustAll(inner, inner.steps) : undefined,
+    leaveNotes(inner, [inner.opening, ...intended]),
+  ]);
   await point(inner, 'ready');
 }
 
-function stepAt(inner: Inner, index: number): StepRecord {
+const intention = ({ step, plan, digestBefore }: EngineStep): NewLine => ({
+  type: 'step',
+  step,
+  state: 'intended',
+  at: now(),
+  by: 'runner',
+  plan,
+  digest_before: digestBefore,
+});
+
+function stepAt(inner: Inner, index: number): EngineStep {
   const step = inner.steps[index];
   if (step === undefined) throw new Error(`no step ${index} is prepared`);
   return step;

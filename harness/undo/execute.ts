@@ -6,7 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DockerDriver } from '../drivers/docker.ts';
 import { DriverError, isDriverError } from '../drivers/errors.ts';
 import type { ToxiproxyDriver } from '../drivers/toxiproxy.ts';
-import type { Action, ActionResult, DockerAction, ToxiproxyAction } from '../records/action.ts';
+import type {
+  Action,
+  ActionResult,
+  DatabaseAction,
+  DockerAction,
+  ToxiproxyAction,
+} from '../records/action.ts';
 import type { Targets } from '../records/ledger.ts';
 import { type Outcome, openNodes, type RunOptions } from './reach-nodes.ts';
 
@@ -53,6 +59,7 @@ export function createExecutor(targets: Targets): Executor {
           });
         if (action.kind === 'docker')
           return runDocker(await docker(), containerOf(targets, action.part), action, options);
+        if (action.kind === 'database') return runDatabase(targets.database, action);
         return runToxiproxy(await toxiproxy(), action);
       }),
     onNode: (node, argv, options = {}) => timed(() => nodes.exec(node, argv, options)),
@@ -126,6 +133,38 @@ async function execInPart(
     if (!isDriverError(error) || error.status !== 409) throw error;
     await sleep(300);
     return run();
+  }
+}
+
+async function runDatabase(
+  database: Targets['database'],
+  { verb, slot }: DatabaseAction,
+): Promise<Outcome> {
+  if (database === undefined)
+    throw new DriverError('database', 'bad_request', 'the profile names no database');
+  const { openDbSlots } = await import('../drivers/db-slots.ts');
+  const slots = openDbSlots(database);
+  try {
+    const there = await onceItAnswers(async () => (await slots.list()).map(({ name }) => name));
+    if (verb === 'create-slot') await slots.create(slot);
+    if (verb === 'drop-slot') await slots.drop(slot);
+    return said(there.includes(slot) ? 'there\n' : 'absent\n');
+  } finally {
+    await slots.close();
+  }
+}
+
+/** A database that was just started lets nobody in for a moment. */
+async function onceItAnswers<T>(ask: () => Promise<T>, withinMs = 6000): Promise<T> {
+  const until = performance.now() + withinMs;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isDriverError(error) || error.code !== 'unreachable' || performance.now() > until)
+        throw error;
+      await sleep(200);
+    }
   }
 }
 

@@ -6,13 +6,14 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Action } from '../records/action.ts';
 import type { FaultPlan } from '../records/fault.ts';
-import type { Targets } from '../records/ledger.ts';
+import type { NewLine, Targets } from '../records/ledger.ts';
 import type { Profile } from '../records/profile.ts';
 import { arm, disarm, entrust, nodesOf, nodesTouched, renewOn } from './deadman.ts';
 import type { EngineOptions } from './engine-types.ts';
 import type { Executor } from './execute.ts';
 import { type LeaseWriter, openLease } from './lease.ts';
 import type { StepRecord } from './ledger.ts';
+import { leaveNote, partsChanged, removeNote } from './part-notes.ts';
 import { armedDir } from './paths.ts';
 import { ensureWatchdog } from './watchdog-start.ts';
 
@@ -30,6 +31,8 @@ export interface Held {
   /** The renewal under way; one at a time, and none left over at the end. */
   renewal: Promise<void> | null;
   armed: boolean;
+  /** Parts that may have a note of this run. */
+  noted: readonly string[];
 }
 
 /** Longer where everything is slower; a policy of the profile may say otherwise. */
@@ -82,16 +85,28 @@ export async function entrustAll(held: Held, steps: readonly StepRecord[]): Prom
   await Promise.all(nodesOf(steps).map((node) => entrust(executor, node, options.runId, steps)));
 }
 
+/** Each part that is changed keeps its undo itself, for somebody who has no ledger. */
+export async function leaveNotes(held: Held, lines: readonly NewLine[]): Promise<void> {
+  const { executor, targets, options } = held;
+  held.noted = partsChanged(held.templates);
+  await Promise.all(
+    held.noted.map((part) => leaveNote(executor, targets, part, options.runId, lines)),
+  );
+}
+
 export async function stopRenewing(held: Held): Promise<void> {
   if (held.timer !== null) clearInterval(held.timer);
   await held.renewal;
 }
 
-/** Takes away every dead-man, and the lease by which the watchdog knows the run. */
+/** Takes away every dead-man and note, and the lease by which the watchdog knows the run. */
 export async function disarmAll(held: Held): Promise<void> {
   const { executor, templates, options, stateDir, engine, targets } = held;
   const run = options.runId;
-  await Promise.all(nodesTouched(templates).map((node) => disarm(executor, node, run)));
+  await Promise.all([
+    ...nodesTouched(templates).map((node) => disarm(executor, node, run)),
+    ...held.noted.map((part) => removeNote(executor, targets, part, run)),
+  ]);
   held.armed = false;
   rmSync(join(armedDir(stateDir, engine, targets.stack), run), { force: true });
 }

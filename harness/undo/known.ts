@@ -14,22 +14,30 @@ export async function knownRuns(
   }));
 }
 
-interface OpenRun {
+interface OpenLedger {
   readonly run: string;
   readonly dir: string;
-  readonly line: RunLine;
   readonly state: LedgerState;
 }
 
 /**
- * Runs whose ledger is not closed, oldest first, each read when it is its turn. Every start comes
- * by here, and most ledgers are closed: those are not worth parsing.
+ * Ledgers that are not closed, oldest first, each read when it is its turn. Every start comes by
+ * here, and most ledgers are closed: those are not worth parsing.
  */
-export function* openRuns(stateDir: string, engine: string): Generator<OpenRun> {
+export function* openLedgers(stateDir: string, engine: string): Generator<OpenLedger> {
   for (const run of runsWithLedger(stateDir, engine)) {
     const dir = ledgerDir(stateDir, engine, run);
     if (isClosed(dir)) continue;
     const state = readLedger(dir);
-    if (!state.closed && state.run !== null) yield { run, dir, line: state.run, state };
+    if (!state.closed) yield { run, dir, state };
   }
+}
+
+/** Those that say whose they are. */
+export function* openRuns(
+  stateDir: string,
+  engine: string,
+): Generator<OpenLedger & { readonly line: RunLine }> {
+  for (const open of openLedgers(stateDir, engine))
+    if (open.state.run !== null) yield { ...open, line: open.state.run };
 }

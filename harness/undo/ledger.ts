@@ -5,18 +5,26 @@
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { FaultPlan, StepState } from '../records/fault.ts';
-import { type LedgerLine, ledgerLine, type RunLine } from '../records/ledger.ts';
+import { z } from 'zod';
+import type { StepState } from '../records/fault.ts';
+import {
+  type LedgerLine,
+  ledgerLine,
+  ledgerVersion,
+  type NewLine,
+  type RunLine,
+  type StepPlan,
+} from '../records/ledger.ts';
 
 export interface Ledger {
   readonly file: string;
-  append(line: LedgerLine): void;
+  append(line: NewLine): void;
   close(): void;
 }
 
 export interface StepRecord {
   readonly step: number;
-  readonly plan: FaultPlan;
+  readonly plan: StepPlan;
   readonly state: StepState;
   readonly digestBefore: string;
   readonly digestInjected: string | null;
@@ -30,8 +38,10 @@ export interface LedgerState {
   readonly run: RunLine | null;
   readonly steps: readonly StepRecord[];
   readonly closed: boolean;
-  /** Lines that could not be read, the torn last one included. */
+  /** Lines that a crash cut off while they were written: what they announce had not begun. */
   readonly torn: number;
+  /** Why this text does not say everything that was done; null when it does. */
+  readonly unreadable: string | null;
 }
 
 export const ledgerFile = (dir: string): string => join(dir, 'ledger.jsonl');
@@ -50,7 +60,7 @@ export function openLedger(dir: string): Ledger {
     append(line) {
       // One write, so that the runner and the watchdog may append to the same file. A newline first
       // ends a line torn by a crash.
-      writeSync(fd, `\n${JSON.stringify(line)}\n`);
+      writeSync(fd, `\n${JSON.stringify({ ...line, v: ledgerVersion })}\n`);
       fsyncSync(fd);
     },
     close() {
@@ -77,27 +87,50 @@ export function replay(text: string): LedgerState {
   let run: RunLine | null = null;
   let closed = false;
   let torn = 0;
+  const problems: string[] = [];
   const steps = new Map<number, StepRecord>();
-  for (const raw of text.split('\n')) {
+  for (const [index, raw] of text.split('\n').entries()) {
     if (raw === '') continue;
-    const line = parseLine(raw);
-    if (line === null) torn += 1;
+    const value = jsonOf(raw);
+    if (value === undefined) {
+      torn += 1;
+      continue;
+    }
+    const line = lineOf(value);
+    if (typeof line === 'string') problems.push(`line ${index + 1}: ${line}`);
     else if (line.type === 'run') run ??= line;
     else if (line.type === 'closed') closed = true;
     else {
       const next = advance(steps.get(line.step), line);
-      if (next !== undefined) steps.set(line.step, next);
+      if (next === undefined) problems.push(`line ${index + 1}: step ${line.step} has no plan`);
+      else steps.set(line.step, next);
     }
   }
-  return { run, steps: [...steps.values()].sort((a, b) => a.step - b.step), closed, torn };
+  if (run === null && steps.size > 0) problems.push('no line says which targets it is about');
+  const unreadable = problems.length === 0 ? null : problems.join('; ');
+  const inOrder = [...steps.values()].sort((a, b) => a.step - b.step);
+  return { run, steps: inOrder, closed, torn, unreadable };
 }
 
-function parseLine(raw: string): LedgerLine | null {
+function jsonOf(raw: string): unknown {
   try {
-    return ledgerLine.parse(JSON.parse(raw));
+    return JSON.parse(raw);
   } catch {
-    return null;
+    return undefined;
   }
+}
+
+const versioned = z.object({ v: z.number() });
+
+/** The line, or why it cannot be understood. */
+function lineOf(value: unknown): LedgerLine | string {
+  const version = versioned.safeParse(value).data?.v ?? 1;
+  if (version > ledgerVersion)
+    return `written by a newer hopdrill (ledger version ${version}; this one reads up to ${ledgerVersion})`;
+  const parsed = ledgerLine.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  return `${issue?.path.join('.') || 'the line'}: ${issue?.message ?? 'not a line of a ledger'}`;
 }
 
 function advance(

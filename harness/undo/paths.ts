@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import type { Targets } from '../records/ledger.ts';
+import { type Targets, targets } from '../records/ledger.ts';
 import type { Profile } from '../records/profile.ts';
 
 export const defaultStateDir = (env = process.env): string =>
@@ -59,15 +59,20 @@ export function targetsOf(
   const base = options.profileDir ?? join(options.stateDir, 'stacks', profile.stack);
   const absolute = (path: string): string =>
     isAbsolute(path) ? path : existsSync(join(base, path)) ? join(base, path) : resolve(path);
-  const nodes = Object.fromEntries(
-    Object.entries(profile.nodes).map(([name, node]) => [
-      name,
-      {
-        ...node,
-        knownHostsFile: absolute(node.knownHostsFile),
-        sshKeyFile: absolute(node.sshKeyFile),
-      },
-    ]),
-  );
-  return { stack: profile.stack, nodes, parts: profile.parts, toxiproxy: profile.toxiproxy };
+  const nodes = Object.entries(profile.nodes).map(([name, node]) => [
+    name,
+    {
+      ...node,
+      knownHostsFile: absolute(node.knownHostsFile),
+      sshKeyFile: absolute(node.sshKeyFile),
+    },
+  ]);
+  const { stack, parts, toxiproxy, database } = profile;
+  return targets.parse({
+    stack,
+    nodes: Object.fromEntries(nodes),
+    parts,
+    toxiproxy,
+    database: database && { ...database, passwordFile: absolute(database.passwordFile) },
+  });
 }

@@ -6,8 +6,7 @@ import type { DockerDriver } from '../drivers/docker.ts';
 import { DriverError, isDriverError } from '../drivers/errors.ts';
 import type { SshConnection } from '../drivers/ssh.ts';
 import type { ActionResult } from '../records/action.ts';
-import type { Targets } from '../records/ledger.ts';
-import type { NodeProfile } from '../records/profile.ts';
+import type { NodeTarget, Targets } from '../records/ledger.ts';
 
 export interface RunOptions {
   readonly timeoutMs?: number;
@@ -98,7 +97,7 @@ async function execBySsh(
 }
 
 async function execByLifeline(
-  { lifeline, ...node }: NodeProfile,
+  { lifeline, ...node }: NodeTarget,
   docker: () => Promise<DockerDriver>,
   argv: readonly string[],
   options: CommandOptions,
@@ -120,7 +119,7 @@ async function execByLifeline(
   }
 }
 
-async function open(node: NodeProfile): Promise<SshConnection> {
+async function open(node: NodeTarget): Promise<SshConnection> {
   const { connectSsh } = await import('../drivers/ssh.ts');
   return connectSsh({
     ...{ host: node.sshHost, port: node.sshPort, user: node.sshUser, timeoutMs: 2500 },

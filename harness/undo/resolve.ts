@@ -49,6 +49,8 @@ export function fillAction(action: Action, filling: Filling): Action {
           : { toxic: { ...action.toxic, name: word(action.toxic.name) } }),
         ...(action.toxicName === undefined ? {} : { toxicName: word(action.toxicName) }),
       };
+    case 'database':
+      return action;
   }
 }
 

@@ -6,6 +6,11 @@ import type { StepRecord } from './ledger.ts';
 import { fillAction, fillPlan } from './resolve.ts';
 import { digestOf, must } from './step.ts';
 
+/** A step as the engine that injects it knows it: with the whole plan. */
+export interface EngineStep extends StepRecord {
+  readonly plan: FaultPlan;
+}
+
 interface SnapshotContext {
   readonly executor: Executor;
   readonly options: EngineOptions;
@@ -17,7 +22,7 @@ export async function takeSnapshot(
   { executor, options, ran }: SnapshotContext,
   step: number,
   template: FaultPlan,
-): Promise<StepRecord> {
+): Promise<EngineStep> {
   const snapshots: Record<string, string> = {};
   const filling = { run: options.runId, step, snapshots };
   for (const { name, do: action } of template.snapshot) {

@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../drivers/errors.ts';
-import type { Action, ActionResult } from '../records/action.ts';
+import { type Action, type ActionResult, okCodesOf } from '../records/action.ts';
 import type { StepState } from '../records/fault.ts';
-import type { LedgerLine } from '../records/ledger.ts';
+import type { NewLine } from '../records/ledger.ts';
 import type { Executor } from './execute.ts';
 import { isFinal, type StepRecord } from './ledger.ts';
 
@@ -18,7 +18,7 @@ export interface StepOutcome {
 export interface StepContext {
   readonly executor: Pick<Executor, 'run'>;
   readonly by: string;
-  append(line: LedgerLine): void;
+  append(line: NewLine): void;
   /** Whether the dead-man of the target has begun to undo this step. */
   readonly begunOnTarget?: (step: StepRecord) => Promise<boolean>;
   /** Tells the target's dead-man that the undo begins. */
@@ -43,8 +43,7 @@ export async function must(
   options: { idempotent?: boolean } = {},
 ): Promise<ActionResult> {
   const result = await executor.run(action, options);
-  const ok = action.kind === 'toxiproxy' ? [0] : action.okCodes;
-  if (!ok.includes(result.code)) throw new ActionError(what, result);
+  if (!okCodesOf(action).includes(result.code)) throw new ActionError(what, result);
   return result;
 }
 

@@ -12,6 +12,7 @@ import {
   readLedger,
   type StepRecord,
 } from './ledger.ts';
+import { partsChanged, removeNote } from './part-notes.ts';
 import { ledgerDir } from './paths.ts';
 import { isToxiproxySilent, reviveToxiproxy } from './revive.ts';
 import { revert, type StepContext, verify } from './step.ts';
@@ -46,6 +47,10 @@ async function takeBackRun(
       const part = hostPart(step);
       if (part !== null) all = (await takeBackPart(part, state, executor, ledger, by)) && all;
     }
+    const { targets, run } = state.run;
+    if (all)
+      for (const part of partsChanged(state.steps.map(({ plan }) => plan)))
+        await removeNote(executor, targets, part, run);
     return all;
   } finally {
     ledger.close();

@@ -149,7 +149,11 @@ describe('--keep-on-fail', () => {
     expect(ended.record?.interrupted).toBeNull();
     expect(ended.record?.readback).toMatchObject([{ ok: true }]);
     expect(ended.record?.proofs).toMatchObject([{ name: 'preflight-green', ok: true }]);
-    expect(ended.record?.audit, 'the must-not was looked at').toEqual({ watched: true, edits: [] });
+    expect(ended.record?.audit, 'the must-not was looked at').toEqual({
+      watched: true,
+      until: null,
+      edits: [],
+    });
   });
 
   test('a second Ctrl-C interrupts: aborted, undone, 130', async () => {

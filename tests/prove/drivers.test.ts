@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDbLog } from '../../harness/drivers/db-log.ts';
+import { openDbSlots, slotOf } from '../../harness/drivers/db-slots.ts';
 import { openDocker } from '../../harness/drivers/docker.ts';
 import { connectSsh, type SshTarget } from '../../harness/drivers/ssh.ts';
 import { openToxiproxy } from '../../harness/drivers/toxiproxy.ts';
@@ -155,11 +156,12 @@ describe.skipIf(stack === '')('the write log', () => {
     return { ...known, passwordFile: join(stackDir(stack), known.passwordFile) };
   };
   const log = openDbLog(database(), run);
-  beforeAll(() => log.createSlot());
+  beforeAll(() => log.createTemporarySlot());
   afterAll(async () => {
-    await log.dropSlot();
-    expect(await log.abandonedSlots()).not.toContain(`hopdrill_${run.replaceAll('-', '_')}`);
     await log.close();
+    const slots = openDbSlots(database());
+    expect((await slots.list()).map(({ name }) => name)).not.toContain(slotOf(run));
+    await slots.close();
   });
   const byHand = async (sql: string): Promise<void> => {
     const { container } = stackProfile().parts.db!;

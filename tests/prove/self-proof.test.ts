@@ -108,7 +108,7 @@ function recovered(run: RunRecord): void {
   expect(run.leftovers).toEqual([]);
   expect(run.recovered_after_ms, JSON.stringify(run.proofs)).not.toBeNull();
   expect(run.proofs.filter((proof) => proof.ok !== true)).toEqual([]);
-  expect(run.audit).toEqual({ watched: true, edits: [] });
+  expect(run.audit).toEqual({ watched: true, until: null, edits: [] });
 }
 
 const spent: Record<string, number> = {};

@@ -15,6 +15,7 @@ import { armedDir } from '../../harness/undo/paths.ts';
 import { digestOf } from '../../harness/undo/step.ts';
 import { sweep } from '../../harness/undo/sweep.ts';
 import { type FaultCase, killCases } from '../support/fault-cases.ts';
+import { sample } from '../support/sampling.ts';
 import {
   breakAndDie,
   executor,
@@ -47,7 +48,7 @@ const points = [
 const chains = {
   'node-1': ['node-rule', 'node-file', 'process'],
   'node-2': ['unit', 'user', 'disk'],
-  parts: ['container', 'toxic', 'part-file'],
+  parts: ['container', 'toxic', 'part-file', 'slot'],
 } as const;
 
 type Row = Pick<FaultCase, 'fault' | 'params'>;
@@ -114,7 +115,9 @@ describe.skipIf(stack === '')('runner killed', () => {
   });
 
   describe.concurrent.each(Object.entries(chains))('%s', (chain, kinds) => {
-    const cases = kinds.flatMap((kind) => points.map((point) => [kind, point] as const));
+    const cases = kinds.flatMap((kind) =>
+      sample(`points of ${kind}`, points, 4).map((point) => [kind, point] as const),
+    );
     test.for(cases)(
       '%s at %s: the dead-man alone',
       { concurrent: false },

@@ -2,6 +2,7 @@
 // seconds> <fault> <params>
 import { planFault } from '../../harness/faults/index.ts';
 import { loadProfile } from '../../harness/stack/state.ts';
+import { slotStep } from '../../harness/stages/audit-slot.ts';
 import { openEngine } from '../../harness/undo/engine.ts';
 
 const [stack, runId, at, lease, fault, params] = process.argv.slice(2);
@@ -20,7 +21,9 @@ const engine = await openEngine({
     if (point === at) die();
   },
 });
-await engine.prepare([planFault(fault!, JSON.parse(params!), profile)]);
+const plan =
+  fault === 'audit.slot' ? slotStep(runId!) : planFault(fault!, JSON.parse(params!), profile);
+await engine.prepare([plan]);
 await engine.inject(0);
 await engine.undo(0);
 await engine.verify(0);

@@ -156,4 +156,5 @@ export const killCases: Readonly<Record<string, Pick<FaultCase, 'fault' | 'param
     params: { at: 'ingress', method: 'POST', path: '/internal/v1/nodes/node-1/tasks/*/result' },
   },
   process: { fault: 'process.kill', params: {} },
+  slot: { fault: 'audit.slot', params: {} },
 };

@@ -123,6 +123,7 @@ export async function leftOnTargets(): Promise<string[]> {
       .filter((line) => line !== '')
       .map((line) => `${node}: ${line}`),
   );
+  for (const part of Object.keys(profile.parts)) found.push(...notesIn(part));
   if (profile.toxiproxy !== undefined) {
     const answer = await fetch(`${profile.toxiproxy.url}/proxies`);
     const proxies = (await answer.json()) as Record<
@@ -139,6 +140,16 @@ export async function leftOnTargets(): Promise<string[]> {
     }
   }
   return found;
+}
+
+/** A part that a test has paused or renamed cannot be looked into, and that is told as well. */
+function notesIn(part: string): string[] {
+  try {
+    const notes = byHand(part, 'ls /var/lib/hopdrill 2>/dev/null; true').split('\n');
+    return notes.filter((line) => line !== '').map((line) => `${part}: note of ${line}`);
+  } catch (error) {
+    return [`${part}: cannot be looked into (${(error as Error).message.split('\n')[1]})`];
+  }
 }
 
 export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

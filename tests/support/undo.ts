@@ -1,15 +1,19 @@
 // What the proofs of faults and undo share: the stack by name, and what may be left on a target
 // (nothing).
 import { execa } from 'execa';
+import { slotOf } from '../../harness/drivers/db-slots.ts';
 import { engineId } from '../../harness/drivers/engine-id.ts';
 import { openToxiproxy } from '../../harness/drivers/toxiproxy.ts';
+import { markPlaces } from '../../harness/faults/index.ts';
 import type { Profile } from '../../harness/records/profile.ts';
 import { loadProfile } from '../../harness/stack/state.ts';
 import { createExecutor, type Executor } from '../../harness/undo/execute.ts';
 import { type LedgerState, readLedger } from '../../harness/undo/ledger.ts';
+import { sweepNode, sweepToxics } from '../../harness/undo/marks.ts';
+import { sweepPart } from '../../harness/undo/part-notes.ts';
 import { defaultStateDir, ledgerDir, targetsOf } from '../../harness/undo/paths.ts';
 import type { SweepReport } from '../../harness/undo/sweep.ts';
-import { sweepNode, sweepToxics } from '../../harness/undo/tags.ts';
+import { sweepSlots } from '../../harness/undo/sweep-slots.ts';
 import type { FaultCase } from './fault-cases.ts';
 import { command } from './stack-commands.ts';
 
@@ -51,14 +55,18 @@ export async function setLink(name: string, enabled: boolean): Promise<void> {
 /** Everything on any target that carries a mark of this run. */
 export async function marksOfRun(run: string): Promise<string[]> {
   const on = executor();
-  const how = { dryRun: true, inUse: () => false };
+  const how = { dryRun: true, inUse: () => false, places: markPlaces };
   try {
     const nodes = await Promise.all(
       Object.keys(targets().nodes).map((node) => sweepNode(on, node, how)),
     );
+    const parts = await Promise.all(
+      Object.keys(targets().parts).map((part) => sweepPart(on, targets(), part, how)),
+    );
     const toxics = await sweepToxics(targets(), how);
-    return [...nodes.flat(), ...toxics]
-      .filter((one) => one.run === run)
+    const slots = await sweepSlots(targets(), { dryRun: true, alive: new Set() });
+    return [...nodes.flat(), ...parts.flat(), ...toxics, ...slots]
+      .filter((one) => one.run === run || one.run === slotOf(run))
       .map((one) => `${one.where}: ${one.what}`);
   } finally {
     on.close();

@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, truncateSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { faultPlan, type StepState, stepStates } from '../../harness/records/fault.ts';
-import type { LedgerLine } from '../../harness/records/ledger.ts';
+import type { NewLine } from '../../harness/records/ledger.ts';
 import { isFinal, ledgerFile, openLedger, readLedger, replay } from '../../harness/undo/ledger.ts';
 
 const read = { kind: 'toxiproxy', proxy: 'p', verb: 'read' } as const;
@@ -12,7 +12,7 @@ const plan = faultPlan.parse({
   ...{ fault: 'link.cut', params: {}, target: 'link:p', kind: 'toxic', summary: 's', cuts: [] },
   ...{ snapshot: [], inject: [read], undo: [read], active: read, digest: read },
 });
-const step = (index: number, state: StepState, more: object = {}): LedgerLine => ({
+const step = (index: number, state: StepState, more: object = {}): NewLine => ({
   type: 'step',
   step: index,
   state,
@@ -20,12 +20,12 @@ const step = (index: number, state: StepState, more: object = {}): LedgerLine =>
   by: 'runner',
   ...more,
 });
-const intended = (index: number): LedgerLine =>
+const intended = (index: number): NewLine =>
   step(index, 'intended', { plan, digest_before: `before-${index}` });
-const text = (lines: readonly LedgerLine[]): string =>
+const text = (lines: readonly NewLine[]): string =>
   lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 /** What the engine writes for two faults that are taken back in reverse. */
-const whole: readonly LedgerLine[] = [
+const whole: readonly NewLine[] = [
   ...[intended(0), intended(1), step(0, 'applied', { digest_injected: 'x' }), step(1, 'applied')],
   ...[
     step(1, 'reverted'),
@@ -115,5 +115,60 @@ describe('the file', () => {
     second.append(step(0, 'reverted'));
     second.close();
     expect(readLedger(dir)).toMatchObject({ torn: 1, steps: [{ state: 'reverted' }] });
+  });
+});
+
+describe('ledgers of other versions', () => {
+  const before = join(import.meta.dirname, '../fixtures/ledgers-v1');
+  const run = {
+    ...{ type: 'run', run: 'r-1', at: '', stack: 's', engine: 'e', lease_seconds: 10 },
+    ...{ deadman: true, owner: { pid: 1, start_time: '', boot_id: '' } },
+    targets: { stack: 's', nodes: {}, parts: {} },
+  };
+  const lines = (...all: readonly object[]): string =>
+    all.map((line) => `\n${JSON.stringify(line)}\n`).join('');
+
+  test.each(readdirSync(before))('version 1, %s: everything is understood', (file) => {
+    const state = replay(readFileSync(join(before, file), 'utf8'));
+    expect(state).toMatchObject({ unreadable: null, torn: 0, closed: false });
+    expect(state.steps).toMatchObject([{ state: 'applied' }]);
+    expect(state.steps[0]!.plan.undo.length).toBeGreaterThan(0);
+  });
+
+  test('what is written now says its version, and a node keeps keys that nobody knows yet', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'ledger-'));
+    const ledger = openLedger(dir);
+    ledger.append(run as NewLine);
+    ledger.close();
+    expect(readFileSync(ledgerFile(dir), 'utf8')).toContain('"v":2');
+    const node = {
+      ...{ sshHost: 'h', sshPort: 22, sshUser: 'u', knownHostsFile: '/k', sshKeyFile: '/i' },
+      ...{ lifeline: { kind: 'docker', container: 'c', since: 'later' }, rack: 7 },
+    };
+    const later = { ...run, targets: { ...run.targets, nodes: { n: node } }, colour: 'blue' };
+    expect(replay(lines(later))).toMatchObject({ unreadable: null, run: { stack: 's' } });
+  });
+
+  test.each([
+    [
+      'a newer version',
+      { type: 'step', v: 3 },
+      'line 4: written by a newer hopdrill (ledger version 3',
+    ],
+    ['a line of no known type', { type: 'song' }, 'line 4: type'],
+    ['no object', [1], 'line 4: the line'],
+    ['a step that nobody announced', step(4, 'applied'), 'line 4: step 4 has no plan'],
+  ])('%s cannot be read, and that is said with its line', (_, line, why) => {
+    const state = replay(lines(run, line));
+    expect(state.unreadable).toContain(why);
+    expect(state.run?.run).toBe('r-1');
+  });
+
+  test('steps without the line that says whose they are cannot be read', () => {
+    expect(replay(text([intended(0)])).unreadable).toContain('which targets');
+  });
+
+  test('a line that a crash cut off is no reason: what it announces had not begun', () => {
+    expect(replay(`${lines(run)}{"type":"step","st`)).toMatchObject({ torn: 1, unreadable: null });
   });
 });

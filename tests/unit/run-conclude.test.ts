@@ -10,7 +10,7 @@ describe('conclude', () => {
     readback: [],
     proofs: [],
     recovered: true,
-    audit: { watched: true, edits: [], problem: null },
+    audit: { watched: true, until: null, edits: [], problem: null },
     auditMode: 'watched',
     differences: [],
     interrupted: null,
@@ -32,7 +32,12 @@ describe('conclude', () => {
     expect(
       conclude({
         ...findings,
-        audit: { watched: true, edits: ['postgres from local: UPDATE nodes'], problem: null },
+        audit: {
+          watched: true,
+          until: null,
+          edits: ['postgres from local: UPDATE nodes'],
+          problem: null,
+        },
       }),
     ).toMatchObject({
       verdict: 'fail',

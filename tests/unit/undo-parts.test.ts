@@ -6,13 +6,14 @@ import { describe, expect, test } from 'vitest';
 import { shortXid } from '../../harness/drivers/db-log.ts';
 import { pinnedKeys } from '../../harness/drivers/known-hosts.ts';
 import { quoteArgv } from '../../harness/drivers/ssh.ts';
+import { markPlaces } from '../../harness/faults/index.ts';
 import { deadmanProgram } from '../../harness/undo/deadman.pl.ts';
 import { formatLease, secondsLeft } from '../../harness/undo/lease.ts';
 import { LockedError, lock } from '../../harness/undo/lock.ts';
+import { marksOf } from '../../harness/undo/marks.ts';
 import { isAlive, self } from '../../harness/undo/owner.ts';
 import { isRunId, ledgerDir } from '../../harness/undo/paths.ts';
 import { fillAction } from '../../harness/undo/resolve.ts';
-import { marksOf } from '../../harness/undo/tags.ts';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'undo-'));
 
@@ -152,12 +153,24 @@ describe('marks on a node', () => {
       'rule hopdrill:run-3:0',
       'file /etc/profile.d/hopdrill-run-4-0.sh',
       'file /usr/local/bin/hopdrill-run-4-1-shell',
-      'unit hopdrill-run-5.service',
-      'unit hopdrill-run-5-0-kill.service',
+      'deadman hopdrill-run-5',
+      'file /run/systemd/transient/hopdrill-run-6-0-kill.service',
+      // A run whose name ends like that of a helper: the file of its dead-man says whose it is.
+      'deadman hopdrill-run-7-0-kill',
       'now b,100,5000',
     ].join('\n');
-    const marks = marksOf(text);
-    expect([...marks.keys()].sort()).toEqual(['run-1', 'run-2', 'run-3', 'run-4', 'run-5']);
+    const marks = marksOf(text, markPlaces.node);
+    expect([...marks.keys()].sort()).toEqual([
+      'run-1',
+      'run-2',
+      'run-3',
+      'run-4',
+      'run-5',
+      'run-6',
+      'run-7-0-kill',
+    ]);
+    expect(marks.get('run-6')?.files).toHaveLength(1);
+    expect(marks.get('run-7-0-kill')?.files).toEqual([]);
     expect(marks.get('run-1')?.leased).toBe(true);
     expect(marks.get('run-2')?.leased).toBe(false);
   });

@@ -1,7 +1,7 @@
 /**
  * Looks for what carries a run's mark on the targets themselves, for the case that the ledger is
- * not here (another user, a lost disk): folders with a dead-man, rules with our comment, toxics
- * with our name. Nothing without a run id is touched.
+ * not here (another user, a lost disk): folders with a dead-man, rules with our comment, units and
+ * files that faults declare, toxics with our name. Nothing without a run id is touched.
  */
 import { messageOf } from '../drivers/errors.ts';
 import type { Targets } from '../records/ledger.ts';
@@ -17,36 +17,56 @@ export interface Leftover {
   readonly detail: string;
 }
 
-export interface TagOptions {
+/** Where faults leave files of their own: paths with `{run}` and `{step}`, as the faults declare. */
+export interface MarkPlaces {
+  readonly node: readonly string[];
+  readonly part: readonly string[];
+}
+
+export interface MarkOptions {
   readonly dryRun: boolean;
+  readonly places: MarkPlaces;
   /** A run that goes on; its things are not leftovers. */
   inUse(run: string): boolean;
 }
 
+/** Where systemd keeps units that have no file of their own. */
+const transientUnits = '/run/systemd/transient';
+
 const listScript = `# what carries a mark of ours
 cd /var/lib/hopdrill 2>/dev/null && for r in *; do [ -d "$r" ] && printf 'dir %s %s\\n' "$r" "$(cat "$r/lease" 2>/dev/null | tr ' ' ',')"; done
 iptables -w 5 -S | sed -n 's/.*--comment "\\{0,1\\}\\(hopdrill:[A-Za-z0-9_:-]*\\).*/rule \\1/p'
-for f in /etc/profile.d/hopdrill-* /usr/local/bin/hopdrill-*; do [ ! -e "$f" ] || echo "file $f"; done
-for u in /etc/systemd/system/hopdrill-*.service; do [ ! -e "$u" ] || echo "unit $(basename "$u")"; done
+for glob in "$@"; do for f in $glob; do [ ! -e "$f" ] || echo "file $f"; done; done
+for u in /etc/systemd/system/hopdrill-*.service; do [ ! -e "$u" ] || echo "deadman $(basename "$u" .service)"; done
 printf 'now %s,%s,%s\\n' "$(cat /proc/sys/kernel/random/boot_id)" "$(cut -d' ' -f1 /proc/uptime)" "$(date +%s)"`;
 
 const fireScript = `# let the dead-man of the run do its work now
 d="/var/lib/hopdrill/$1"; [ -e "$d/deadman.pl" ] || exit 0; exec perl "$d/deadman.pl" fire "$1"`;
 
+/** The files come as a list with a line each. A transient unit is a file too; stopped, it goes. */
 const dropScript = `# remove what carries the mark
 for chain in INPUT OUTPUT; do
   while n=$(iptables -w 5 -L "$chain" -n --line-numbers | awk -v t="/* hopdrill:$1:" 'index($0, t) { print $1; exit }'); [ -n "$n" ]; do iptables -w 5 -D "$chain" "$n" || exit 1; done
 done
-for f in /etc/profile.d/hopdrill-"$1"-* /usr/local/bin/hopdrill-"$1"-*; do [ ! -e "$f" ] || rm -f "$f"; done`;
+printf '%s\\n' "$2" | while read -r f; do
+  case $f in
+    '') ;;
+    ${transientUnits}/*) u=\${f##*/}; systemctl stop "$u" 2>/dev/null; systemctl reset-failed "$u" 2>/dev/null || : ;;
+    *) rm -f "$f" || exit 1 ;;
+  esac
+done`;
 
 export async function sweepNode(
   executor: Executor,
   node: string,
-  options: TagOptions,
+  options: MarkOptions,
 ): Promise<Leftover[]> {
   const where = `node:${node}`;
-  const listed = await executor.onNode(node, ['sh', '-c', listScript], { idempotent: true });
-  const marks = marksOf(listed.stdout);
+  const globs = options.places.node.map((place) => place.replaceAll(/\{(run|step)\}/g, '*'));
+  const listed = await executor.onNode(node, ['sh', '-c', listScript, 'hopdrill', ...globs], {
+    idempotent: true,
+  });
+  const marks = marksOf(listed.stdout, options.places.node);
   const found: Leftover[] = [];
   for (const [run, mark] of marks) {
     const what = [...mark.what].join(', ');
@@ -54,7 +74,7 @@ export async function sweepNode(
       found.push({ where, what, run, state: 'in_use', detail: 'its lease is valid' });
     else if (options.dryRun)
       found.push({ where, what, run, state: 'found', detail: 'would be taken back' });
-    else found.push(await dropRun(executor, node, run, what));
+    else found.push({ where, what, run, ...(await dropRun(executor, node, run, mark)) });
   }
   return found;
 }
@@ -63,53 +83,44 @@ async function dropRun(
   executor: Executor,
   node: string,
   run: string,
-  what: string,
-): Promise<Leftover> {
-  const where = `node:${node}`;
+  { files }: Mark,
+): Promise<Pick<Leftover, 'state' | 'detail'>> {
+  const idempotent = true;
   try {
-    const fired = await executor.onNode(node, ['sh', '-c', fireScript, 'hopdrill', run], {
-      idempotent: true,
-      timeoutMs: 60_000,
-    });
-    const dropped = await executor.onNode(node, ['sh', '-c', dropScript, 'hopdrill', run], {
-      idempotent: true,
-    });
+    const fire = ['sh', '-c', fireScript, 'hopdrill', run];
+    const fired = await executor.onNode(node, fire, { idempotent, timeoutMs: 60_000 });
+    const drop = ['sh', '-c', dropScript, 'hopdrill', run, files.join('\n')];
+    const dropped = await executor.onNode(node, drop, { idempotent });
     if (fired.code !== 0 || dropped.code !== 0)
-      return {
-        where,
-        what,
-        run,
-        state: 'failed',
-        detail: (fired.stdout + dropped.stderr).trim().slice(0, 300),
-      };
+      return { state: 'failed', detail: (fired.stdout + dropped.stderr).trim().slice(0, 300) };
     await disarm(executor, node, run);
-    return {
-      where,
-      what,
-      run,
-      state: 'removed',
-      detail: fired.stdout.trim().split('\n').join('; '),
-    };
+    return { state: 'removed', detail: fired.stdout.trim().split('\n').join('; ') };
   } catch (error) {
-    return { where, what, run, state: 'failed', detail: messageOf(error) };
+    return { state: 'failed', detail: messageOf(error) };
   }
 }
 
 interface Mark {
   readonly what: Set<string>;
+  readonly files: string[];
   leased: boolean;
 }
 
+/** `/etc/profile.d/hopdrill-{run}-{step}.sh` as a pattern that gives the run. */
+export function runPattern(place: string): RegExp {
+  const literal = (text: string): string => text.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${literal(place).replace('{run}', '(.+)').replace('{step}', '\\d+')}$`);
+}
+
 /** Exported for its test. */
-export function marksOf(text: string): Map<string, Mark> {
+export function marksOf(text: string, places: readonly string[]): Map<string, Mark> {
   const lines = text.split('\n');
-  const [boot, up, wall] = (lines.find((line) => line.startsWith('now ')) ?? 'now ,0,0')
-    .slice(4)
-    .split(',');
+  const clock = lines.find((line) => line.startsWith('now ')) ?? 'now ,0,0';
+  const patterns = places.map(runPattern);
   const marks = new Map<string, Mark>();
   const note = (run: string | undefined, what: string): Mark | undefined => {
     if (run === undefined || !isRunId(run)) return undefined;
-    const mark = marks.get(run) ?? { what: new Set<string>(), leased: false };
+    const mark = marks.get(run) ?? { what: new Set(), files: [], leased: false };
     mark.what.add(what);
     marks.set(run, mark);
     return mark;
@@ -118,19 +129,26 @@ export function marksOf(text: string): Map<string, Mark> {
     const [kind, name = '', lease = ''] = line.split(' ');
     if (kind === 'dir') {
       const mark = note(name, 'folder');
-      const [leaseBoot, leaseUp, leaseWall] = lease.split(',');
-      const left =
-        leaseBoot === boot ? Number(leaseUp) - Number(up) : Number(leaseWall) - Number(wall);
-      if (mark !== undefined && left > 0) mark.leased = true;
+      if (mark !== undefined && isValidLease(lease, clock)) mark.leased = true;
     } else if (kind === 'rule') note(name.split(':')[1], 'rule');
-    else if (kind === 'file') note(/hopdrill-(.+)-\d+(?:-shell|\.sh)$/.exec(name)?.[1], 'file');
-    else if (kind === 'unit')
-      note(/^hopdrill-(.+)\.service$/.exec(name)?.[1]?.replace(/-\d+-kill$/, ''), 'unit');
+    else if (kind === 'file') {
+      const what = name.startsWith(transientUnits) ? 'unit' : 'file';
+      note(patterns.map((one) => one.exec(name)?.[1]).find(Boolean), what)?.files.push(name);
+    } else if (kind === 'deadman') note(name.slice('hopdrill-'.length), 'unit');
   }
   return marks;
 }
 
-export async function sweepToxics(targets: Targets, options: TagOptions): Promise<Leftover[]> {
+/** Both are `boot,uptime,time`: inside one boot the uptime decides, else the wall clock. */
+function isValidLease(lease: string, clock: string): boolean {
+  const [boot, up, wall] = clock.slice('now '.length).split(',');
+  const [leaseBoot, leaseUp, leaseWall] = lease.split(',');
+  return leaseBoot === boot
+    ? Number(leaseUp) - Number(up) > 0
+    : Number(leaseWall) - Number(wall) > 0;
+}
+
+export async function sweepToxics(targets: Targets, options: MarkOptions): Promise<Leftover[]> {
   if (targets.toxiproxy === undefined) return [];
   const { openToxiproxy } = await import('../drivers/toxiproxy.ts');
   const toxiproxy = openToxiproxy(targets.toxiproxy.url);
