@@ -9,6 +9,7 @@ import { messageOf, type StageDeps, wordsOf } from './stages/deps.ts';
 import { effect, stillActive } from './stages/effect.ts';
 import { evidence } from './stages/evidence.ts';
 import { emptyFindings, type RunFindings, refused } from './stages/findings.ts';
+import { brokenBefore, type GuardBroken, guarded } from './stages/guards.ts';
 import { watchInvariants } from './stages/invariants.ts';
 import { judge } from './stages/judge.ts';
 import { observe } from './stages/observe.ts';
@@ -28,8 +29,13 @@ export async function runScenario(scenario: Scenario, input: RunInput): Promise<
   if (run.refusals.length > 0)
     return writeReport(run, refused(scenario, run.refusals, run.leftovers));
   const found = emptyFindings();
+  const stop = (why: GuardBroken): void => {
+    found.guard ??= why;
+    deps.note(why.message);
+    run.abort(why);
+  };
   try {
-    await breakIt(run.breaker(), clock, deps, input, found);
+    await guarded(deps, stop, () => breakIt(run.breaker(), clock, deps, input, found));
   } catch (error) {
     found.judged = {
       verdict: 'inconclusive',
@@ -43,7 +49,7 @@ export async function runScenario(scenario: Scenario, input: RunInput): Promise<
     };
   }
   try {
-    if (found.judged.verdict !== 'pass') await held(run, input);
+    if (found.judged.verdict !== 'pass' && found.guard === null) await held(run, input);
     await putBack(run.breaker(), clock, deps, found);
   } catch (error) {
     found.readback.push({ name: 'putting back', ok: false, detail: messageOf(error) });
@@ -78,14 +84,15 @@ async function breakIt(
     null,
     async () => {
       const first = await baseline(deps);
+      found.guard ??= await brokenBefore(deps);
       found.writes = await startAudit(deps.profile, deps.runId, await slotFor(deps, input));
       found.watch = await watchInvariants(deps);
       return first;
     },
     (first) => first.detail,
   );
-  // Told to end meanwhile: nothing is broken any more.
-  if (deps.signal.aborted) return;
+  // Told to end meanwhile, or a guard does not hold even now: nothing is broken any more.
+  if (deps.signal.aborted || found.guard !== null) return;
   if (!before.green) {
     found.judged = {
       verdict: 'inconclusive',

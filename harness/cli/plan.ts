@@ -79,6 +79,7 @@ function words(plan: RunPlan): string {
       plan.lifelines.map((one) => `${one.target}: ${one.way}${one.survives ? '' : ' (CUT)'}`),
     ),
     ...list('felt by', plan.blast_radius),
+    ...list('guard', plan.guards),
     ...list(
       'repair',
       plan.repair.map((one) => `${one.name}: ${one.command}`),

@@ -23,6 +23,8 @@ export interface ConsoleRequest {
    */
   readonly minted?: { readonly token: string; readonly correlationId: string };
   readonly timeoutMs?: number;
+  /** Leaves the page at once, whatever it was waiting for there. */
+  readonly signal?: AbortSignal;
 }
 
 /** What the page shows to the person. */
@@ -230,6 +232,8 @@ export function openConsole(wanted: ConsoleRequest): Promise<ConsolePage> {
       .connectOverCDP(wanted.cdpUrl, { timeout })
       .catch((error) => Promise.reject(firstLine(error)));
     let context: BrowserContext | null = null;
+    if (wanted.signal?.aborted === true) await leave(browser, context);
+    wanted.signal?.addEventListener('abort', () => void leave(browser, context), { once: true });
     try {
       context = await browser.newContext();
       context.setDefaultTimeout(timeout);

@@ -27,6 +27,8 @@ export const runPlan = z.strictObject({
   actions: z.array(z.string()),
   undo: z.array(z.string()),
   repair: z.array(z.strictObject({ name: z.string(), title: z.string(), command: z.string() })),
+  /** What has to hold while something is broken, or the run ends. */
+  guards: z.array(z.string()),
   proofs: z.array(z.string()),
   invariants: z.array(z.string()),
   budgets: z.strictObject({

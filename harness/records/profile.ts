@@ -23,6 +23,17 @@ const node = z.strictObject({
 
 const part = z.strictObject({ container: z.string() });
 
+/** An address that no run may touch; when it stops answering, the run ends and is undone. */
+const guard = z.strictObject({
+  name: z.string(),
+  url: z.url({ protocol: /^https?$/ }),
+  status: z.number().int().default(200),
+  /** Address to connect to instead of what the name resolves to. */
+  resolveAddress: z.string().optional(),
+  caFile: z.string().optional(),
+});
+export type GuardProfile = z.infer<typeof guard>;
+
 /**
  * One deployment: where it is, how to reach it, how to break and repair each part. `up` writes one
  * for its own stack; a user writes one for a platform that hopdrill did not start. Paths are
@@ -56,6 +67,7 @@ export const profile = z.strictObject({
   nodes: z.record(z.string(), node).default({}),
   parts: z.record(z.string(), part).default({}),
   toxiproxy: z.strictObject({ url: z.string() }).optional(),
+  guard: z.array(guard).optional(),
   provider: z.strictObject({ url: z.string() }).optional(),
   /**
    * `here`: a small process on the machine that runs hopdrill outlives a killed runner and puts

@@ -17,12 +17,15 @@ export function absoluteProfile(profile: Profile, dir: string): Profile {
       { ...node, ...each({ knownHostsFile: node.knownHostsFile, sshKeyFile: node.sshKeyFile }) },
     ]),
   );
-  const { database, public: open } = profile;
+  const { database, guard, public: open } = profile;
   return {
     ...profile,
     credentials: each(profile.credentials),
     nodes,
     ...(open?.caFile !== undefined && { public: { ...open, caFile: from(open.caFile) } }),
+    ...(guard !== undefined && {
+      guard: guard.map((one) => ({ ...one, ...(one.caFile && { caFile: from(one.caFile) }) })),
+    }),
     ...(database !== undefined && {
       database: { ...database, passwordFile: from(database.passwordFile) },
     }),

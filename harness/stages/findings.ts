@@ -4,6 +4,7 @@ import type { Scenario } from '../records/scenario.ts';
 import type { TimelineEntry } from '../records/timeline.ts';
 import type { VerdictRecord } from '../records/verdict.ts';
 import type { AuditEnd, WriteAudit } from './audit.ts';
+import type { GuardBroken } from './guards.ts';
 import type { Watch } from './invariants.ts';
 import type { Recovery } from './recover.ts';
 
@@ -21,6 +22,8 @@ export interface RunFindings {
   evidence: Check[];
   events: TimelineEntry[];
   differences: string[];
+  /** The guard that ended the run. */
+  guard: GuardBroken | null;
   watch?: Watch;
   writes?: WriteAudit | undefined;
   prepared: boolean;
@@ -46,6 +49,7 @@ export function emptyFindings(): RunFindings {
     evidence: [],
     events: [],
     differences: [],
+    guard: null,
     prepared: false,
     injected: false,
   };

@@ -47,7 +47,8 @@ export async function observe(deps: StageDeps): Promise<Observed> {
   const detected = judged === null ? null : performance.now() - started;
   deps.folder.json('preflight-during.json', report);
   if (!green) history = await readHistory(deps, report);
-  const user = await userView(deps, report);
+  // An interrupted run is not judged: nobody has to wait for what the user would see.
+  const user = deps.signal.aborted ? null : await userView(deps, report);
   const limits = {
     still_active: null,
     detected_after_ms: detected,

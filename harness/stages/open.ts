@@ -45,6 +45,8 @@ export interface Run {
   readonly leftovers: readonly string[];
   breaker(): Breaker;
   interrupted(): EndingSignal | null;
+  /** Ends the run as a signal of the user would: what is broken is put back. */
+  abort(why: Error): void;
   /** What could not be proven to be back. */
   close(): Promise<readonly string[]>;
 }
@@ -82,7 +84,9 @@ export async function openRun(scenario: Scenario, input: RunInput): Promise<Run>
   folder.json('plan.json', plan);
   folder.json('preflight-argv.json', plan.preflight_argv);
   folder.json('scenario.json', { file: scenario.file, record: scenario.record });
-  const signal = options.signal ?? new AbortController().signal;
+  const guard = new AbortController();
+  const stopped = options.signal ?? new AbortController().signal;
+  const signal = AbortSignal.any([stopped, guard.signal]);
   const deps: StageDeps = {
     scenario,
     plan,
@@ -107,7 +111,8 @@ export async function openRun(scenario: Scenario, input: RunInput): Promise<Run>
       return breaker;
     },
     interrupted: () =>
-      signal.aborted ? (endingSignals.find((name) => name === signal.reason) ?? 'SIGINT') : null,
+      stopped.aborted ? (endingSignals.find((name) => name === stopped.reason) ?? 'SIGINT') : null,
+    abort: (why) => guard.abort(why),
     close: async () => (await breaker?.close()) ?? [],
   };
 }

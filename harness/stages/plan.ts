@@ -59,6 +59,9 @@ export function makePlan(input: PlanInput): RunPlan {
     })),
     proofs: [...record.recover.proof],
     invariants: [...record.expect.never],
+    guards: (profile.guard ?? []).map(
+      ({ name, url, status }) => `${name}: ${url} answers ${status}`,
+    ),
     budgets: budgetsOf(input),
     preflight_argv: [...input.argv],
     audit:

@@ -7,6 +7,7 @@ import {
 } from '../records/run-record.ts';
 import { at, type Scenario } from '../records/scenario.ts';
 import type { Reason, Verdict } from '../records/verdict.ts';
+import type { GuardBroken } from './guards.ts';
 import { worst } from './judge.ts';
 import { reason } from './reasons.ts';
 
@@ -24,6 +25,7 @@ export interface Findings {
   readonly missing?: readonly { text: string; path: string; because: string }[];
   readonly differences: readonly string[];
   readonly interrupted: EndingSignal | null;
+  readonly guard?: Pick<GuardBroken, 'guard' | 'expected' | 'observed'> | null;
 }
 
 export interface Conclusion {
@@ -36,7 +38,8 @@ export interface Conclusion {
 export function conclude(found: Findings): Conclusion {
   const { scenario } = found;
   // What an interrupted run saw by then is in its folder; it is no judgement.
-  const whole = found.interrupted === null;
+  const guard = found.guard ?? null;
+  const whole = found.interrupted === null && guard === null;
   const reasons: Reason[] = whole ? [...found.judged.reasons] : [];
   const verdicts: Verdict[] = whole ? [found.judged.verdict] : [];
   const add = (verdict: Verdict, ...more: Reason[]): void => {
@@ -78,6 +81,12 @@ export function conclude(found: Findings): Conclusion {
       field: 'run',
       expected: 'to its end',
       observed: `interrupted by ${found.interrupted}`,
+    });
+  if (guard !== null)
+    add('aborted', {
+      field: `guard ${guard.guard}`,
+      expected: guard.expected,
+      observed: guard.observed,
     });
   const verdict = worst(verdicts);
   return { verdict, reasons, leftovers, exitCode: codeOf(verdict, found.interrupted) };

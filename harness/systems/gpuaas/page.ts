@@ -10,7 +10,7 @@ export async function renderedTerminal(
   context: HookContext,
   deadlineMs: number,
 ): Promise<Omit<PageView, 'foundIn'>> {
-  const { profile } = context;
+  const { profile, signal } = context;
   const { consoleBase } = publicOf(profile);
   if (profile.browser === undefined || consoleBase === undefined)
     throw new Error('the profile names no browser or no console');
@@ -19,6 +19,7 @@ export async function renderedTerminal(
     consoleBase,
     allocation: nodeOf(context).node.allocation,
     userToken: tokenOf(profile, 'user'),
+    signal,
     edgeCookie: edgeCookieOf(readSecret(profile.credentials.edgeCookieFile, 'edge cookie')),
   });
   try {
