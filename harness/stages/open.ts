@@ -206,9 +206,12 @@ async function preflightOnce(
   return runPreflight(system, parsed.request, { signal });
 }
 
-/** At most 60 of `[A-Za-z0-9_-]`, unique by time, readable by people who find it on a target. */
+/**
+ * Unique by time, readable by people who find it on a target. Short enough that `<run>-audit` is a
+ * run id as well.
+ */
 export function runIdOf(stamp: string, scenario: string): string {
   return `r${stamp.replace(/[^0-9]/g, '').slice(2)}-${scenario.replaceAll(/[^a-z0-9]+/g, '-')}`
-    .slice(0, 60)
+    .slice(0, 54)
     .replace(/-+$/, '');
 }

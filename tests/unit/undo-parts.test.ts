@@ -7,6 +7,9 @@ import { shortXid } from '../../harness/drivers/db-log.ts';
 import { pinnedKeys } from '../../harness/drivers/known-hosts.ts';
 import { quoteArgv } from '../../harness/drivers/ssh.ts';
 import { markPlaces } from '../../harness/faults/index.ts';
+import { auditRun } from '../../harness/stages/audit-slot.ts';
+import { runIdOf } from '../../harness/stages/open.ts';
+import { stampOf } from '../../harness/stages/run-folder.ts';
 import { deadmanProgram } from '../../harness/undo/deadman.pl.ts';
 import { formatLease, secondsLeft } from '../../harness/undo/lease.ts';
 import { LockedError, lock } from '../../harness/undo/lock.ts';
@@ -184,6 +187,11 @@ describe('names and numbers', () => {
       expect(() => ledgerDir(folder(), 'e', run)).toThrow('not a run id');
     },
   );
+  test('the ledger of an audit is called by a run id too, however long the scenario is called', () => {
+    const run = runIdOf(stampOf(new Date()), 'terminal/a-very-long-word-for-what-is-broken-here');
+    expect(isRunId(auditRun(run))).toBe(true);
+    expect([run, auditRun(run)].sort()).toEqual([run, auditRun(run)]);
+  });
   test('transaction ids meet in their low 32 bits', () => {
     expect(shortXid('4294967301')).toBe('5');
     expect(shortXid('5')).toBe('5');
