@@ -54,6 +54,8 @@ export async function runScenario(scenario: Scenario, input: RunInput): Promise<
   } catch (error) {
     found.readback.push({ name: 'putting back', ok: false, detail: messageOf(error) });
   }
+  // Also when a stage before it broke, e.g. because the run folder cannot be written any more.
+  await found.writes?.finish();
   const unproven = await run.close().catch((error: unknown) => [messageOf(error)]);
   for (const detail of unproven) found.readback.push({ name: 'at the end', ok: false, detail });
   return writeReport(run, found);

@@ -9,6 +9,7 @@ import { messageOf } from './deps.ts';
  * own services may have.
  */
 export interface WriteAudit {
+  /** Ends the session; a second call gives what the first one found. */
   finish(): Promise<AuditEnd>;
 }
 
@@ -37,7 +38,8 @@ export async function startAudit(
   try {
     if (slot === null) await log.createTemporarySlot();
     const book = openBook(log, database, await log.cursor());
-    return { finish: () => finish(log, book, slot) };
+    let end: Promise<AuditEnd> | undefined;
+    return { finish: () => (end ??= finish(log, book, slot)) };
   } catch (error) {
     await log.close();
     await slot?.drop();

@@ -19,7 +19,17 @@ import {
 const rules = async (): Promise<string[]> =>
   (await leftOnTargets()).filter((left) => left.includes('hopdrill:'));
 
-afterEach(async () => expect.poll(leftOnTargets, { timeout: 30_000 }).toEqual([]));
+const slots = (): string =>
+  byHand(
+    'db',
+    "psql -X -q -t -A -d gpuaas -c 'select slot_name from pg_replication_slots'",
+    'postgres',
+  );
+
+afterEach(async () => {
+  await expect.poll(leftOnTargets, { timeout: 30_000 }).toEqual([]);
+  expect(slots()).toBe('');
+});
 
 const usual = 'scenarios/gpuaas/node-agent/api-egress-rejected.yaml';
 
