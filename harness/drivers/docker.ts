@@ -94,7 +94,11 @@ export function openDocker(options: { socketPath?: string } = {}): DockerDriver 
           .getContainer(name)
           .infoArchive({ path })
           .then(
-            () => true,
+            (answer) => {
+              // Unread, it would hold its connection open, and with it the process.
+              answer.resume();
+              return true;
+            },
             (error: { statusCode?: number }) =>
               error.statusCode === 404 ? false : Promise.reject(error),
           ),

@@ -23,9 +23,13 @@ export const putBack = `# put the file back and reload
 ${reload}
 f=$1; shift; cat > "$f" || exit 1; rm -f "$@"; reload`;
 
-/** Old workers count as leftovers. */
+/**
+ * Old workers count as leftovers; one that is just leaving is awaited. The pattern is written so that
+ * it does not find this very script, whose text it is part of.
+ */
 export const partDigest = `# the file, files of ours beside it, old workers
 f=$1; shift
 if [ -e "$f" ]; then printf '%s %s\\n' "$(sha256sum < "$f" | cut -d' ' -f1)" "$(stat -c '%a %U:%G' "$f")"; else echo absent; fi
 for o in "$@"; do [ ! -e "$o" ] || echo "there is $o"; done
-! pgrep -f 'worker process is shutting down' > /dev/null || echo 'an old worker'`;
+n=0; while pgrep -f '[w]orker process is shutting down' > /dev/null && [ $n -lt 240 ]; do sleep 0.05; n=$((n + 1)); done
+[ $n -lt 240 ] || echo 'an old worker'`;

@@ -62,7 +62,7 @@ export async function sweepNode(
   options: MarkOptions,
 ): Promise<Leftover[]> {
   const where = `node:${node}`;
-  const globs = options.places.node.map((place) => place.replaceAll(/\{(run|step)\}/g, '*'));
+  const globs = globsOf(options.places.node);
   const listed = await executor.onNode(node, ['sh', '-c', listScript, 'hopdrill', ...globs], {
     idempotent: true,
   });
@@ -105,6 +105,9 @@ interface Mark {
   readonly files: string[];
   leased: boolean;
 }
+
+export const globsOf = (places: readonly string[]): string[] =>
+  places.map((place) => place.replaceAll(/\{(run|step)\}/g, '*'));
 
 /** `/etc/profile.d/hopdrill-{run}-{step}.sh` as a pattern that gives the run. */
 export function runPattern(place: string): RegExp {

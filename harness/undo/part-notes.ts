@@ -3,12 +3,13 @@
  * ledger in a file of the container. Somebody who has no ledger of the run (another user, a lost
  * disk) finds them there and takes the fault back.
  */
+import { dirname } from 'node:path/posix';
 import type { DockerDriver } from '../drivers/docker.ts';
 import { isDriverError, messageOf } from '../drivers/errors.ts';
 import { ledgerVersion, type NewLine, type Targets } from '../records/ledger.ts';
 import type { Executor } from './execute.ts';
 import { isFinal, replay, type StepRecord } from './ledger.ts';
-import type { Leftover, MarkOptions } from './marks.ts';
+import { globsOf, type Leftover, type MarkOptions, runPattern } from './marks.ts';
 import { isAlive } from './owner.ts';
 import { isRunId } from './paths.ts';
 import { takeBack, verify } from './step.ts';
@@ -23,6 +24,9 @@ rm -rf "${home}/$1"; rmdir ${home} 2>/dev/null; exit 0`;
 
 const listScript = `# which notes lie here
 cd ${home} 2>/dev/null || exit 0; for f in */undo.jsonl; do [ ! -e "$f" ] || echo "\${f%/*}"; done`;
+
+const filesScript = `# files that faults leave
+for glob in "$@"; do for f in $glob; do [ ! -e "$f" ] || echo "$f"; done; done`;
 
 const readScript = `# the note
 cat "${home}/$1/undo.jsonl"`;
@@ -92,10 +96,10 @@ async function inPart(
   return result.stdout;
 }
 
-/** Looks by the engine alone first, so that parts without a note cost no process. */
-async function hasNotes(docker: DockerDriver, container: string): Promise<boolean> {
-  return docker.has(container, home).catch((error: unknown) => {
-    // A part that is not there, or does not run, has nothing that could be taken back in it.
+/** Looks by the engine alone first, so that parts with nothing of ours cost no process. */
+async function has(docker: DockerDriver, container: string, path: string): Promise<boolean> {
+  return docker.has(container, path).catch((error: unknown) => {
+    // A part that is not there has nothing that could be taken back in it.
     if (isDriverError(error) && error.code === 'not_found') return false;
     throw error;
   });
@@ -109,11 +113,52 @@ export async function sweepPart(
 ): Promise<Leftover[]> {
   const docker = await executor.docker();
   const container = targets.parts[part]?.container ?? part;
-  if (!(await hasNotes(docker, container))) return [];
-  const runs = (await inPart(executor, targets, part, sh(listScript))).split('\n').filter(isRunId);
   const found: Leftover[] = [];
-  for (const run of runs) found.push(await sweepNote(executor, targets, part, run, options));
-  return found;
+  if (await has(docker, container, home)) {
+    const notes = await inPart(executor, targets, part, sh(listScript));
+    for (const run of notes.split('\n').filter(isRunId))
+      found.push(await sweepNote(executor, targets, part, run, options));
+  }
+  const explained = new Set(found.map(({ run }) => run));
+  const places = await existing(docker, container, options.places.part);
+  if (places.length === 0) return found;
+  const files = await inPart(executor, targets, part, sh(filesScript, ...globsOf(places))).catch(
+    (error: unknown) => {
+      // A part that is stopped or paused shows its files once it runs again.
+      if (isDriverError(error) && error.status === 409) return '';
+      throw error;
+    },
+  );
+  const isKnown = (run: string): boolean => explained.has(run) || options.inUse(run);
+  return [...found, ...unexplained(part, files.split('\n'), places, isKnown)];
+}
+
+/** Places whose folder the part has. */
+async function existing(
+  docker: DockerDriver,
+  container: string,
+  places: readonly string[],
+): Promise<string[]> {
+  const folders = [...new Set(places.map(dirname))];
+  const there = await Promise.all(folders.map((folder) => has(docker, container, folder)));
+  const known = folders.filter((_, index) => there[index]);
+  return places.filter((place) => known.includes(dirname(place)));
+}
+
+/** Files of a run that left neither ledger nor note: how it was before is known to nobody. */
+function unexplained(
+  part: string,
+  files: readonly string[],
+  places: readonly string[],
+  isKnown: (run: string) => boolean,
+): Leftover[] {
+  const patterns = places.map(runPattern);
+  return files.flatMap((file): Leftover[] => {
+    const run = patterns.map((pattern) => pattern.exec(file)?.[1]).find(Boolean);
+    if (run === undefined || !isRunId(run) || isKnown(run)) return [];
+    const detail = `no ledger and no note says what was there before; put back by hand what uses it, then remove it`;
+    return [{ where: `part:${part}`, what: `file ${file}`, run, state: 'failed', detail }];
+  });
 }
 
 async function sweepNote(

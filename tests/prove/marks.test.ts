@@ -121,4 +121,16 @@ describe.skipIf(stack === '')('without its ledger', () => {
     expect([exitCode, stdout.includes(`of run ${run}: in use`)], stdout).toEqual([0, true]);
     byHand('edge', 'rm -r /var/lib/hopdrill');
   });
+
+  test('a file in a part that nobody knows anything of is named, and not passed over', async () => {
+    const left = `/etc/nginx/snippets/hopdrill-${freshRun('older')}-0.conf`;
+    byHand('edge', `touch ${left}`);
+    const named = await undo();
+    byHand('edge', `rm ${left}`);
+    expect([named.exitCode, named.stdout.includes(`file ${left}`)], named.stdout).toEqual([
+      3,
+      true,
+    ]);
+    expect((await undo()).exitCode).toBe(0);
+  });
 });
