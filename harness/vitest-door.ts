@@ -4,20 +4,20 @@ import * as allure from 'allure-js-commons';
 import { Status } from 'allure-js-commons';
 import type { RuntimeMessage } from 'allure-js-commons/sdk';
 import { getGlobalTestRuntime } from 'allure-js-commons/sdk/runtime';
+import { absoluteProfile } from './plan/absolute-profile.ts';
 import type { Profile } from './records/profile.ts';
 import type { RunRecord } from './records/run-record.ts';
 import type { Scenario } from './records/scenario.ts';
 import type { Reason } from './records/verdict.ts';
-import { runScenario } from './run.ts';
+import { runOn } from './run.ts';
 import { catalogue } from './scenarios/catalogue.ts';
 import { loadFiles, ScenarioMistakes } from './scenarios/load.ts';
 import { vocabulary } from './scenarios/words.ts';
 import { stackDir } from './stack/names.ts';
 import { loadProfile } from './stack/state.ts';
-import { absoluteProfile } from './stages/absolute-profile.ts';
 import { scenarioWorker } from './vitest-worker.ts';
 
-/** The vitest door to `runScenario`: one file, one test, its evidence handed to Allure. */
+/** The vitest door to `runOn`: one file, one test, its evidence handed to Allure. */
 const root = resolve(import.meta.dirname, '..');
 
 export async function runAsTest(file: string): Promise<void> {
@@ -46,7 +46,9 @@ async function runOnStackOfWorker(scenario: Scenario): Promise<RunRecord> {
     leave();
     await othersEnded();
   }
-  return runScenario(scenario, { profile: profileOf(stack), options: { signal } });
+  const out = process.env.HOPDRILL_OUT;
+  const options = { signal, ...(out !== undefined && { out }) };
+  return runOn(scenario, { profile: profileOf(stack), options });
 }
 
 const severityOf = { P0: 'blocker', P1: 'critical', P2: 'normal', P3: 'minor' } as const;
@@ -133,7 +135,7 @@ export function expectationError(run: RunRecord): Error {
   const error = new Error(`${run.verdict}: ${lines.join('\n')}\nrun folder: ${run.dir}`);
   // Allure calls an assertion that does not hold "failed", and everything else "broken".
   error.name = run.verdict === 'fail' ? 'AssertionError' : 'ScenarioNotJudged';
-  error.stack = `${error.name}: ${error.message}\n    at ${run.scenario} (${frame(run.reasons, run.file)})`;
+  error.stack = `${error.name}: ${error.message}\n    at ${run.scenario} (${frame(run.reasons, run.expectation.file)})`;
   return error;
 }
 

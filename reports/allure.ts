@@ -18,7 +18,7 @@ import type { FolderRead } from './records.ts';
 export function appendKilled(results: string, folders: readonly FolderRead[]): void {
   writeResults(
     results,
-    folders.filter(({ record }) => record === null || record.interrupted !== null),
+    folders.filter(({ record }) => record === null || record.ended_by?.kind === 'signal'),
   );
 }
 
@@ -79,7 +79,7 @@ function resultOf(uuid: string, results: string, folder: FolderRead): object {
   };
 }
 
-function outcomeOf({ dir, last, record }: FolderRead): {
+function outcomeOf({ dir, last, problem, record }: FolderRead): {
   status: string;
   statusDetails?: { message: string };
 } {
@@ -88,17 +88,17 @@ function outcomeOf({ dir, last, record }: FolderRead): {
     return {
       status: 'broken',
       statusDetails: {
-        message: `killed: no verdict; ended in ${last ?? 'nothing'}; run folder ${dir}`,
+        message: `${problem ?? `killed: no verdict; ended in ${last ?? 'nothing'}`}; run folder ${dir}`,
       },
     };
-  if (record.interrupted !== null)
+  if (record.ended_by?.kind === 'signal')
     return {
       status: 'broken',
       statusDetails: { message: `interrupted, and undone; run folder ${dir}` },
     };
   const lines = record.reasons.map(
     (reason) =>
-      `${reason.at ?? record.file} ${reason.field}: expected ${reason.expected}, observed ${reason.observed}`,
+      `${reason.at ?? record.expectation.file} ${reason.field}: expected ${reason.expected}, observed ${reason.observed}`,
   );
   return {
     status: record.verdict === 'fail' ? 'failed' : 'broken',

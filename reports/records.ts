@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type RunRecord, runRecord } from '../harness/records/run-record.ts';
+import type { RunRecord } from '../harness/records/run-record.ts';
+import { readStoredRun } from '../harness/records/stored-run.ts';
+import type { Verdict } from '../harness/records/verdict.ts';
 
 /** Reads run folders back. A folder without a verdict is a run that was killed; it still counts. */
 export interface FolderRead {
@@ -8,6 +10,10 @@ export interface FolderRead {
   readonly record: RunRecord | null;
   /** What is known of a run that never came to its verdict. */
   readonly last: string | null;
+  /** Why the record that is there cannot be read. */
+  readonly problem: string | null;
+  /** What a record of another version says of itself. */
+  readonly verdict: Verdict | null;
   readonly scenario: string;
   /** Null when not even the plan was written. */
   readonly stack: string | null;
@@ -17,17 +23,20 @@ export const outDir = resolve(import.meta.dirname, 'out');
 
 export function readFolder(dir: string): FolderRead {
   const { scenario, stack } = planned(dir);
-  try {
-    return {
-      dir,
-      scenario,
-      stack,
-      last: null,
-      record: runRecord.parse(JSON.parse(readFileSync(join(dir, 'verdict.json'), 'utf8'))),
-    };
-  } catch {
-    return { dir, scenario, stack, record: null, last: lastStage(dir) };
+  const about = { dir, scenario, stack };
+  const stored = readStoredRun(dir);
+  if (stored.record !== null) {
+    const { record } = stored;
+    return { ...about, record, last: null, problem: null, verdict: record.verdict };
   }
+  const { missing, problem, verdict } = stored;
+  return {
+    ...about,
+    record: null,
+    last: lastStage(dir),
+    problem: missing ? null : problem,
+    verdict,
+  };
 }
 
 /** A folder that has one of these is one of a run, however far that came. */

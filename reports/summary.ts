@@ -1,6 +1,6 @@
 import type { SummaryEvent } from '../harness/records/events.ts';
 import { type RunRecord, unseenWords } from '../harness/records/run-record.ts';
-import type { Verdict } from '../harness/records/verdict.ts';
+import { byWeight, type Verdict, worst } from '../harness/records/verdict.ts';
 import type { FolderRead } from './records.ts';
 
 /** The table that ends every run, and the same as one JSON line. */
@@ -39,28 +39,26 @@ function unseen({ observation }: RunRecord): string {
   return page === null ? '' : unseenWords(page);
 }
 
-/** A run that was killed before its verdict is aborted, and says how far it came. */
+/**
+ * A run that was killed before its verdict is aborted, and says how far it came; so is one whose
+ * record cannot be read, unless that says its verdict.
+ */
 export function rowOfFolder(folder: FolderRead): Row {
   if (folder.record !== null) return rowOf(folder.record);
   return {
     scenario: folder.scenario,
-    verdict: 'aborted',
+    verdict: folder.verdict ?? 'aborted',
     hop: null,
     signal: null,
     duration_ms: 0,
     own_ms: 0,
-    why: `no verdict; ended in ${folder.last ?? 'nothing'}`,
+    why: folder.problem ?? `no verdict; ended in ${folder.last ?? 'nothing'}`,
     dir: folder.dir,
   };
 }
 
-const rank: readonly Verdict[] = ['pass', 'inconclusive', 'fail', 'aborted', 'dirty'];
-
 export function worstOf(rows: readonly Pick<Row, 'verdict'>[]): Verdict {
-  return rows.reduce<Verdict>(
-    (worst, row) => (rank.indexOf(row.verdict) > rank.indexOf(worst) ? row.verdict : worst),
-    'pass',
-  );
+  return worst(rows.map(({ verdict }) => verdict));
 }
 
 export function summaryEvent(rows: readonly Row[]): SummaryEvent {
@@ -129,13 +127,16 @@ export function lines(rows: readonly Row[]): string {
  * `16 passed, 0 failed`; everything that is not a pass is named apart, because "inconclusive" is
  * not a pass.
  */
-export function counts(rows: readonly Pick<Row, 'verdict'>[]): string {
+export function counts(
+  rows: readonly Pick<Row, 'verdict'>[],
+  controls = { passed: 0, failed: 0 },
+): string {
   const count = (verdict: Verdict): number => rows.filter((row) => row.verdict === verdict).length;
-  const others = rank
+  const others = byWeight
     .filter((verdict) => verdict !== 'pass' && verdict !== 'fail' && count(verdict) > 0)
     .map((verdict) => `${count(verdict)} ${verdict}`);
-  const failed = rows.length - count('pass');
-  return `${count('pass')} passed, ${failed} failed${others.length === 0 ? '' : ` (of which ${others.join(', ')})`}`;
+  const failed = rows.length - count('pass') + controls.failed;
+  return `${count('pass') + controls.passed} passed, ${failed} failed${others.length === 0 ? '' : ` (of which ${others.join(', ')})`}`;
 }
 
 function seconds(ms: number): string {

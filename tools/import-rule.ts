@@ -14,7 +14,9 @@ const below = [
   'preflight',
   'systems',
   'scenarios',
-  'stages',
+  'judge',
+  'plan',
+  'run-tools',
 ] as const;
 
 /**
@@ -30,7 +32,10 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   systems: ['records', 'drivers', 'preflight'],
   // The words that a scenario may use come from the faults and systems that there are.
   scenarios: ['records', 'faults', 'systems'],
-  stages: ['records', 'drivers', 'undo', 'faults', 'preflight', 'systems', 'scenarios'],
+  // A verdict comes from the record alone.
+  judge: ['records'],
+  plan: ['records', 'undo', 'faults', 'preflight', 'systems', 'scenarios'],
+  'run-tools': ['records', 'drivers', 'undo', 'preflight', 'systems', 'plan'],
   run: below,
   // The machine that stacks run on; it asks their readiness over the wire, hence the drivers.
   stack: ['records', 'drivers'],
@@ -59,7 +64,7 @@ export function areaOf(file: string): string | null {
   if (top === 'reports' || top === 'fixtures') return top;
   if (top !== 'harness') return null;
   if (second.startsWith('vitest-')) return 'plugin';
-  // The files beside the folders are the run, which calls the stages.
+  // The file beside the folders puts plan, tools and run together.
   return second.endsWith('.ts') ? 'run' : second;
 }
 
@@ -68,6 +73,12 @@ const importPattern =
 
 export const importsOf = (source: string): string[] =>
   [...source.matchAll(importPattern)].map((match) => match[1] ?? match[2]!);
+
+/** It calls the steps of a run, one file each beside it. */
+const tableOfContents = 'harness/run/run.ts';
+
+const isStep = (file: string): boolean =>
+  file.startsWith('harness/run/') && file !== tableOfContents;
 
 /** The one place that names the systems there are. */
 const systemList = 'harness/systems/index.ts';
@@ -87,6 +98,7 @@ function offence(file: string, specifier: string): string | null {
       : null;
   }
   const target = join(dirname(file), specifier);
+  if (isStep(file) && isStep(target)) return `only ${tableOfContents} calls a step`;
   const targetArea = areaOf(target);
   if (targetArea === null) return 'what runs does not import tests, tools or configuration';
   if (!mayImport[area])

@@ -1,4 +1,6 @@
 // Options of a command, or the one line that says what is wrong with them and what to do.
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearest } from '../records/nearest.ts';
 
@@ -80,4 +82,12 @@ export function mustBeKnown(flag: string, name: string, all: readonly string[]):
 export function refuse(command: string, mistakes: readonly string[]): void {
   if (mistakes.length > 0)
     throw new WrongUsage(`${command}: ${mistakes.join('\n')} ("hopdrill ${command} --help")`);
+}
+
+/** Where run folders go. An empty word would mean the folder that one stands in. */
+export function outFolder(command: string, out: string): string {
+  const taken = existsSync(out) && !statSync(out).isDirectory();
+  if (out === '' || out.startsWith('-') || taken)
+    throw new WrongUsage(`${command}: --out ${out}: a folder, or a name that is free`);
+  return resolve(out);
 }

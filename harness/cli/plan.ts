@@ -1,6 +1,6 @@
+import { planScenario } from '../plan/plan-scenario.ts';
 import { exitCodes } from '../records/exit-codes.ts';
 import type { RunPlan } from '../records/plan.ts';
-import { planRun } from '../stages/open.ts';
 import { loadSystem } from '../systems/index.ts';
 import { actionWords } from './action-words.ts';
 import { readArguments, WrongUsage } from './arguments.ts';
@@ -46,13 +46,12 @@ export async function run(argv: readonly string[]): Promise<number> {
   const plans: RunPlan[] = [];
   for (const scenario of scenarios)
     plans.push(
-      planRun(
+      planScenario(
         scenario,
         profile,
         await loadSystem(scenario.record.system),
-        '{run}',
         !values['no-deadman'],
-      ),
+      ).run,
     );
   process.stdout.write(
     values.json ? `${JSON.stringify({ plans }, null, 2)}\n` : plans.map(words).join('\n'),

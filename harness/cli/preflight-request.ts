@@ -4,7 +4,7 @@ import { ownFlags, parseArgv } from '../preflight/argv.ts';
 import type { AnySystem, Request } from '../preflight/types.ts';
 import { nearest } from '../records/nearest.ts';
 import type { Profile } from '../records/profile.ts';
-import { secretsIn } from '../stages/secrets.ts';
+import { secretsIn } from '../run-tools/secrets.ts';
 import { askedSystem, usualSystem } from '../systems/index.ts';
 import { WrongUsage } from './arguments.ts';
 import { knownProfile, rememberProfile } from './profile-cache.ts';

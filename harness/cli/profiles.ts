@@ -1,13 +1,13 @@
 // Which deployments a command is about: stacks that are up, or a profile file.
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { absoluteProfile } from '../plan/absolute-profile.ts';
 import { nearest } from '../records/nearest.ts';
 import { type Profile, profile as profileSchema } from '../records/profile.ts';
 import { sentence } from '../scenarios/mistake.ts';
 import { shapeMistakes } from '../scenarios/shape.ts';
 import { readSource } from '../scenarios/source.ts';
 import { listStacks, profileFileOf } from '../stack/state.ts';
-import { absoluteProfile } from '../stages/absolute-profile.ts';
 import { WrongUsage } from './arguments.ts';
 import type { Selection } from './select.ts';
 

@@ -1,9 +1,9 @@
 import { type Row, rowOf, summaryEvent, table, worstOf } from '../../reports/summary.ts';
 import { engineId } from '../drivers/engine-id.ts';
-import { exitCodes } from '../records/exit-codes.ts';
+import { exitCodes, interruptionOf } from '../records/exit-codes.ts';
 import type { Profile } from '../records/profile.ts';
 import type { Scenario } from '../records/scenario.ts';
-import { runScenario } from '../run.ts';
+import { runOn } from '../run.ts';
 import { defaultStateDir } from '../undo/paths.ts';
 import { registerRunner } from '../undo/runners.ts';
 import { progress } from './progress.ts';
@@ -14,6 +14,8 @@ export interface LoopOptions {
   readonly profiles: readonly Profile[];
   readonly deadman: boolean;
   readonly keepOnFail: boolean;
+  /** Where run folders go; the usual place when it is left out. */
+  readonly out: string | undefined;
   readonly json: boolean;
 }
 
@@ -34,13 +36,14 @@ export async function runAll(
   const runOneByOne = async (profile: Profile): Promise<void> => {
     const next = (): Scenario | undefined => (stopping.leaving() ? undefined : queue.shift());
     for (let scenario = next(); scenario !== undefined; scenario = next()) {
-      const record = await runScenario(scenario, {
+      const record = await runOn(scenario, {
         profile,
         events: show.event,
         options: {
           signal: stopping.signal,
           deadman: options.deadman,
           ...(options.keepOnFail && { hold: stopping.hold }),
+          ...(options.out !== undefined && { out: options.out }),
         },
       });
       rows.push(rowOf(record));
@@ -55,7 +58,8 @@ export async function runAll(
         own_ms: record.own_ms,
         dir: record.dir,
       });
-      if (record.interrupted !== null) codes.push(record.interrupted);
+      const interruption = interruptionOf(record.ended_by);
+      if (interruption !== null) codes.push(interruption);
     }
   };
   let broken: unknown;

@@ -1,4 +1,4 @@
-import { readArguments, WrongUsage } from './arguments.ts';
+import { outFolder, readArguments, WrongUsage } from './arguments.ts';
 
 export const summary = 'run scenarios: break, name the hop, put back, prove recovery';
 export const help = `Usage: hopdrill run [scenario|folder|glob ...] [options]
@@ -14,6 +14,7 @@ of the platform's system. Ctrl-C undoes what is broken first; so does "hopdrill 
   --stack NAME       on this stack (default: the only one that is up)
   --profile FILE     on a platform that hopdrill did not start
   --node NAME        about this node of the platform, whichever the scenario names
+  --out DIR          write the run folders there (default: reports/out)
   --no-deadman       allow a platform with no place for a dead-man or a watchdog
   --dry-run          only say what would run
   --keep-on-fail     leave the fault in when a run does not pass, until Ctrl-C; then repair, recover, verdict
@@ -37,6 +38,7 @@ const options = {
   stack: { type: 'string' },
   profile: { type: 'string' },
   node: { type: 'string' },
+  out: { type: 'string' },
   'no-deadman': { type: 'boolean', default: false },
   'dry-run': { type: 'boolean', default: false },
   'keep-on-fail': { type: 'boolean', default: false },
@@ -52,7 +54,8 @@ function read(argv: readonly string[]) {
         `run: --${name} ${value}: a whole number from 1 to 9999 ("hopdrill run --help")`,
       );
   }
-  return { ...values, patterns: positionals };
+  const out = values.out === undefined ? undefined : outFolder('run', values.out);
+  return { ...values, out, patterns: positionals };
 }
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -91,6 +94,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     profiles: profilesFor(where),
     deadman: !wanted['no-deadman'],
     keepOnFail: wanted['keep-on-fail'],
+    out: wanted.out,
     json: wanted.json,
   });
 }

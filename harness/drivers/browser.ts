@@ -60,7 +60,7 @@ export interface ConsolePage {
   terminalText(): Promise<string>;
   waitForText(pattern: RegExp, timeoutMs: number): Promise<string>;
   resize(width: number, height: number): Promise<void>;
-  screenshot(file: string): Promise<void>;
+  screenshot(): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -209,9 +209,7 @@ function handle(
       })()`);
     },
     resize: (width, height) => page.setViewportSize({ width, height }),
-    screenshot: async (file) => {
-      await page.screenshot({ path: file });
-    },
+    screenshot: () => page.screenshot(),
     close: () => leave(browser, context),
   };
 }

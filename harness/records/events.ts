@@ -6,18 +6,18 @@ import { verdictRecord, verdicts } from './verdict.ts';
  * the same events.
  */
 export const stageNames = [
-  'plan',
+  'open',
   'baseline',
+  'watch',
   'inject',
   'effect',
   'observe',
-  'judge',
   'evidence',
   'repair',
   'readback',
   'recover',
   'audit',
-  'report',
+  'teardown',
 ] as const;
 export type StageName = (typeof stageNames)[number];
 
@@ -33,7 +33,7 @@ const stage = z.strictObject({
   event: z.literal('stage'),
   ...base,
   stage: z.enum(stageNames),
-  status: z.enum(['start', 'done', 'failed', 'skipped']),
+  status: z.enum(['start', 'done', 'failed']),
   elapsed_ms: z.number(),
   budget_ms: z.number().nullable(),
   duration_ms: z.number().nullable(),

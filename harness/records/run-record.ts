@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { stageNames } from './events.ts';
+import type { EndingSignal } from './exit-codes.ts';
+import { expectation } from './expectation.ts';
 import { severities } from './scenario.ts';
 import { reason, verdicts } from './verdict.ts';
 
@@ -66,13 +68,85 @@ export const observation = z.strictObject({
 });
 export type Observation = z.infer<typeof observation>;
 
-export const runRecord = z.strictObject({
-  schema_version: z.literal(1),
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const satisfies readonly EndingSignal[];
+
+/** One file of the run folder that a step wrote besides the record. */
+export const attachment = z.strictObject({
+  path: z.string(),
+  bytes: z.number().int(),
+  sha256: z.string(),
+});
+export type Attachment = z.infer<typeof attachment>;
+
+const stage = z.strictObject({
+  stage: z.enum(stageNames),
+  status: z.enum(['done', 'failed']),
+  start_ms: z.number(),
+  duration_ms: z.number(),
+  own_ms: z.number(),
+  detail: z.string(),
+});
+
+/**
+ * What each step found, written as soon as it is known and never changed. A part that is null was
+ * never reached, or its step threw: then `errors` says so.
+ */
+export const runParts = z.strictObject({
+  /** Why the run did not begin; and what an earlier run left that nobody can take back. */
+  refused: z.strictObject({ because: z.array(z.string()), left: z.array(z.string()) }).nullable(),
+  baseline: z.strictObject({ green: z.boolean(), detail: z.string(), seen }).nullable(),
+  effect: z.array(check),
+  observation: observation.nullable(),
+  evidence: z.array(check),
+  repairs: z.array(check),
+  readback: z.array(check),
+  /** Actions that were planned and not done, or the other way round. */
+  differences: z.array(z.string()),
+  recovery: z
+    .strictObject({
+      recovered: z.boolean(),
+      after_ms: z.number().nullable(),
+      proofs: z.array(check),
+    })
+    .nullable(),
+  audit: z
+    .strictObject({
+      watched: z.boolean(),
+      /** The moment up to which every write was seen, when the audit could not go on to the end. */
+      until: z.string().nullable(),
+      edits: z.array(z.string()),
+      problem: z.string().nullable(),
+    })
+    .nullable(),
+  /** The must-nots while the fault was active. */
+  watched: z.array(check),
+  /** The must-nots at the end, each with its worst reading. */
+  invariants: z.array(check).nullable(),
+  /** What closing lock, faults, audit and watch could not prove to be gone. */
+  teardown: z.array(z.string()),
+  /** What ended the run before its end. */
+  ended_by: z
+    .discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('signal'), name: z.enum(signals) }),
+      z.strictObject({
+        kind: z.literal('guard'),
+        name: z.string(),
+        expected: z.string(),
+        observed: z.string(),
+      }),
+    ])
+    .nullable(),
+});
+export type RunParts = z.infer<typeof runParts>;
+export type PartName = keyof RunParts;
+
+/** A run without its verdict: all that the judge reads, and who it is about. */
+export const unjudgedRun = z.strictObject({
+  schema_version: z.literal(2),
   run_id: z.string(),
   scenario: z.string(),
   title: z.string(),
   why: z.string(),
-  file: z.string(),
   source: z.array(z.string()),
   tags: z.array(z.string()),
   severity: z.enum(severities),
@@ -83,42 +157,20 @@ export const runRecord = z.strictObject({
   ended_at: z.string(),
   duration_ms: z.number(),
   own_ms: z.number(),
+  dir: z.string(),
+  expectation,
+  ...runParts.shape,
+  /** Steps that broke, which is our own failure and none of the platform. */
+  errors: z.array(z.strictObject({ stage: z.enum(stageNames), message: z.string() })),
+  stages: z.array(stage),
+  attachments: z.array(attachment),
+});
+export type UnjudgedRun = z.infer<typeof unjudgedRun>;
+
+export const runRecord = unjudgedRun.extend({
   verdict: z.enum(verdicts),
   reasons: z.array(reason),
-  expected: z.strictObject({
-    hop: z.string(),
-    signal: z.string().nullable(),
-    cause: z.string().nullable(),
-  }),
-  observation: observation.nullable(),
-  effect: z.array(check),
-  repairs: z.array(check),
-  readback: z.array(check),
-  proofs: z.array(check),
-  invariants: z.array(check),
-  recovered_after_ms: z.number().nullable(),
-  audit: z
-    .strictObject({
-      watched: z.boolean(),
-      /** The moment up to which every write was seen, when the audit could not go on to the end. */
-      until: z.string().nullable().default(null),
-      edits: z.array(z.string()),
-    })
-    .nullable(),
   /** What is left on targets when the run is dirty, and the command that removes it. */
   leftovers: z.array(z.string()),
-  stages: z.array(
-    z.strictObject({
-      stage: z.enum(stageNames),
-      status: z.enum(['done', 'failed', 'skipped']),
-      start_ms: z.number(),
-      duration_ms: z.number(),
-      own_ms: z.number(),
-      detail: z.string(),
-    }),
-  ),
-  dir: z.string(),
-  /** Set when a signal ended the run: 129, 130 or 143. */
-  interrupted: z.number().int().nullable(),
 });
 export type RunRecord = z.infer<typeof runRecord>;

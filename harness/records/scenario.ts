@@ -93,6 +93,15 @@ export const scenarioFile = z.strictObject({
     .default('revert')
     .describe('revert: our own undo only; otherwise the platform procedures, run before the undo'),
   recover: z.strictObject({ within, proof: z.array(z.string()).min(1) }),
+  not_covered: z
+    .array(
+      z.strictObject({
+        text: z.string().describe('an evidence or must_not text of the catalogue, word for word'),
+        why: z.string().min(1),
+      }),
+    )
+    .default([])
+    .describe('what the catalogue demands of these situations and nothing here shows, and why not'),
 });
 export type ScenarioFile = z.infer<typeof scenarioFile>;
 
@@ -107,13 +116,4 @@ export interface Scenario {
   readonly file: string;
   readonly record: ScenarioFile;
   readonly positions: Readonly<Record<string, Position>>;
-}
-
-export function at(scenario: Scenario, path: string): string {
-  const keys = path.split('.');
-  for (let length = keys.length; length > 0; length -= 1) {
-    const position = scenario.positions[keys.slice(0, length).join('.')];
-    if (position !== undefined) return `${scenario.file}:${position.line}:${position.column}`;
-  }
-  return scenario.file;
 }

@@ -1,4 +1,5 @@
 import { nearest } from '../records/nearest.ts';
+import { demandsOf } from './catalogue.ts';
 import { conflictOf, type NamedFault } from './conflicts.ts';
 import { list, type Mistake, quote, unknownName } from './mistake.ts';
 import { shapeMistakes } from './shape.ts';
@@ -15,7 +16,9 @@ export function nameMistakes(raw: unknown, words: Vocabulary): Mistake[] {
   const mistakes: Mistake[] = [];
   for (const [index, id] of texts(file.source)) {
     if (!words.catalogue.has(id))
-      mistakes.push(unknownName('catalogue id', id, [...words.catalogue], ['source', index]));
+      mistakes.push(
+        unknownName('catalogue id', id, [...words.catalogue.keys()], ['source', index]),
+      );
   }
   const system = typeof file.system === 'string' ? words.systems[file.system] : undefined;
   if (typeof file.system === 'string' && system === undefined) {
@@ -27,6 +30,7 @@ export function nameMistakes(raw: unknown, words: Vocabulary): Mistake[] {
     ...targetMistakes(file, system),
     ...expectMistakes(map(file.expect), system),
     ...flagMistakes(file.preflight, system),
+    ...notCoveredMistakes(file, words, system),
   );
   for (const [index, name] of texts(file.repair)) {
     if (!system.repairs.includes(name))
@@ -150,11 +154,35 @@ function expectMistakes(expect: Raw, system: SystemWords): Mistake[] {
       mistakes.push(unknownName('hop', name, hops, ['expect', 'also', index]));
   }
   for (const [index, name] of texts(expect.never)) {
-    if (!system.invariants.includes(name))
-      mistakes.push(unknownName('invariant', name, system.invariants, ['expect', 'never', index]));
+    const known = Object.keys(system.invariants);
+    if (!known.includes(name))
+      mistakes.push(unknownName('invariant', name, known, ['expect', 'never', index]));
   }
   mistakes.push(...saidMistakes(expect, system));
   return mistakes;
+}
+
+/** Only what is demanded can be left out, and only what nothing shows. */
+function notCoveredMistakes(file: Raw, words: Vocabulary, system: SystemWords): Mistake[] {
+  const source = texts(file.source).map(([, id]) => id);
+  const demanded = demandsOf(source, words.catalogue);
+  const never = texts(map(file.expect).never).flatMap(([, name]) => system.invariants[name] ?? []);
+  const entries: readonly unknown[] = Array.isArray(file.not_covered) ? file.not_covered : [];
+  return entries.flatMap((entry, index) => {
+    const { text } = map(entry);
+    if (typeof text !== 'string') return [];
+    const path = ['not_covered', index, 'text'];
+    const kinds = demanded.filter((demand) => demand.text === text).map(({ kind }) => kind);
+    if (kinds.length === 0)
+      return [unknownName('text', text, [...new Set(demanded.map((demand) => demand.text))], path)];
+    const shown = kinds.some((kind) =>
+      (kind === 'evidence' ? system.evidence : never).includes(text),
+    );
+    if (!shown) return [];
+    return [
+      { path, found: `text ${quote(text)}, which is covered`, allowed: 'what nothing shows' },
+    ];
+  });
 }
 
 /** Words that the platform itself says; free where a system does not tell them. */
@@ -216,6 +244,20 @@ function greenMistakes(expect: Raw): Mistake[] {
       key: true,
       found: 'no "result"',
       allowed: 'healthy, inconclusive with hop: none',
+    });
+  const user = map(expect.user);
+  const unchanged =
+    expect.result === 'healthy' &&
+    texts(expect.history).length === 0 &&
+    ['normal', undefined].includes(user.state as string | undefined) &&
+    user.access !== 'error' &&
+    user.page === undefined;
+  if (unchanged)
+    mistakes.push({
+      path: ['expect'],
+      key: true,
+      found: 'nothing that is not so before the fault as well',
+      allowed: 'with result: healthy also history, or a user who notices',
     });
   for (const key of ['signal', 'cause']) {
     if (expect[key] !== undefined)

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Situation } from './catalogue.ts';
 
 /**
  * Every name that a scenario file may use. Built from the lists of faults and systems; the loader
@@ -7,7 +8,7 @@ import type { z } from 'zod';
 export interface Vocabulary {
   readonly faults: Readonly<Record<string, FaultWords>>;
   readonly systems: Readonly<Record<string, SystemWords>>;
-  readonly catalogue: ReadonlySet<string>;
+  readonly catalogue: ReadonlyMap<string, Situation>;
 }
 
 export interface FaultWords {
@@ -22,7 +23,10 @@ export interface SystemWords {
   readonly signals: Readonly<Record<string, readonly string[]>>;
   readonly repairs: readonly string[];
   readonly proofs: readonly string[];
-  readonly invariants: readonly string[];
+  /** Must-nots, each with the texts of the catalogue that it stands for. */
+  readonly invariants: Readonly<Record<string, readonly string[]>>;
+  /** Texts of the catalogue that an evidence source shows. */
+  readonly evidence: readonly string[];
   readonly nodes: readonly string[];
   readonly parts: readonly string[];
   readonly links: readonly string[];

@@ -28,11 +28,14 @@ async function build(): Promise<Vocabulary> {
       ),
       repairs: Object.keys(system.repairs),
       proofs: ['preflight-green', ...Object.keys(system.proofs)],
-      invariants: Object.keys(system.invariants),
+      invariants: Object.fromEntries(
+        Object.entries(system.invariants).map(([name, rule]) => [name, rule.texts]),
+      ),
+      evidence: Object.values(system.evidence).flatMap((source) => source.texts ?? []),
       ...system.names,
       words: system.words,
       flagMistakes: (argv) => flagMistakes(system, argv),
     };
   }
-  return { faults: faultWords, systems: systemWords, catalogue: new Set(catalogue().keys()) };
+  return { faults: faultWords, systems: systemWords, catalogue: catalogue() };
 }

@@ -20,8 +20,8 @@ export interface HookContext {
   /** The preflight that was judged and what the user saw, where evidence is collected. */
   readonly report?: PreflightReport;
   readonly user?: UserSeen;
-  /** Where a picture may be put. */
-  readonly pictures?: string;
+  /** Keeps a file beside the record of the run, e.g. a picture. */
+  readonly attach?: (name: string, content: string | Uint8Array) => void;
 }
 
 /** Seconds from the policy values of the deployment. */

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ConsolePage, ConsoleState } from '../../harness/drivers/browser.ts';
@@ -43,7 +43,7 @@ async function useTerminal(world: World, node: string): Promise<void> {
     const before = await askSize(page);
     await page.resize(1000, 420);
     await expect.poll(() => askSize(page), { timeout: 5000 }).not.toBe(before);
-    await page.screenshot(picture);
+    writeFileSync(picture, await page.screenshot());
     expect(existsSync(picture)).toBe(true);
 
     await page.type('exit\n');

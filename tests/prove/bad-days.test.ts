@@ -87,7 +87,7 @@ describe('a runner that is killed', () => {
     expect(await leftOnTargets()).toEqual([]);
     expect(ended.record?.verdict).toBe('aborted');
     expect(ended.record?.readback).toMatchObject([{ ok: true }]);
-    expect(ended.record?.interrupted).toBe(code);
+    expect(ended.record?.ended_by).toEqual({ kind: 'signal', name: signal });
   });
 
   test('SIGUSR1 is no reason to leave anything: the run goes on to its end', async () => {
@@ -146,13 +146,14 @@ describe('--keep-on-fail', () => {
         observed: 'node_agent_api_unreachable',
       },
     ]);
-    expect(ended.record?.interrupted).toBeNull();
+    expect(ended.record?.ended_by).toBeNull();
     expect(ended.record?.readback).toMatchObject([{ ok: true }]);
-    expect(ended.record?.proofs).toMatchObject([{ name: 'preflight-green', ok: true }]);
+    expect(ended.record?.recovery?.proofs).toMatchObject([{ name: 'preflight-green', ok: true }]);
     expect(ended.record?.audit, 'the must-not was looked at').toEqual({
       watched: true,
       until: null,
       edits: [],
+      problem: null,
     });
   });
 
@@ -181,7 +182,7 @@ test('a probe that times out: judged on what was seen, undone all the same, and 
   const run = begin([usual]);
   await run.at('effect', 'done');
   docker('pause', container('provider'));
-  await run.at('judge', 'done');
+  await run.at('evidence', 'done');
   docker('unpause', container('provider'));
   const ended = await run.end();
   expect([ended.exitCode, ended.record?.verdict], JSON.stringify(ended.record?.reasons)).toEqual([

@@ -4,7 +4,16 @@ import { root } from '../../harness/cli/select.ts';
 import type { Events } from '../../harness/records/events.ts';
 import type { RunRecord } from '../../harness/records/run-record.ts';
 import { findFiles } from '../../harness/scenarios/load.ts';
-import { byHand, drill, leftOnTargets, load, say, seconds, when } from '../support/proof.ts';
+import {
+  byHand,
+  drill,
+  forgetLedger,
+  leftOnTargets,
+  load,
+  say,
+  seconds,
+  when,
+} from '../support/proof.ts';
 
 const canaries = await load('scenarios/canaries');
 const tampered = '/usr/sbin/iptables';
@@ -116,7 +125,7 @@ describe.for(canaries.map((scenario) => [scenario.record.scenario, scenario] as 
       expect(run.verdict, JSON.stringify(run.reasons)).toBe(documented(scenario.record.tags));
       expect(run.reasons.map((reason) => reason.field)).toEqual(wanted.fields);
       expect(run.reasons.at(-1)?.observed).toMatch(wanted.observed);
-      expect(run.recovered_after_ms !== null).toBe(wanted.recovered);
+      expect(run.recovery?.after_ms !== null).toBe(wanted.recovered);
       if (run.verdict === 'dirty') await takenBackLater(run);
     });
   },
@@ -138,12 +147,13 @@ async function takenBackLater(run: RunRecord): Promise<void> {
 test('none passed, and the platform is whole', async () => {
   expect(ended).toHaveLength(canaries.length);
   expect(ended.filter((run) => run.verdict === 'pass').map((run) => run.scenario)).toEqual([]);
-  // The folder of the dirty one stays for `hopdrill undo`, which leaves it alone as long as this
-  // process, its owner, lives.
+  // The folder of the dirty one stays for `hopdrill undo`, which leaves it alone as long as its
+  // ledger is open and this process, its owner, lives.
   const dirty = ended.filter((run) => run.verdict === 'dirty').map((run) => run.run_id);
   expect(
     (await leftOnTargets()).filter(
       (left) => !dirty.some((run) => left.endsWith(`/var/lib/hopdrill/${run}`)),
     ),
   ).toEqual([]);
+  for (const run of dirty) await forgetLedger(run);
 });

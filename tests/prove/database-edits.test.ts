@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openDbLog } from '../../harness/drivers/db-log.ts';
 import type { RunRecord } from '../../harness/records/run-record.ts';
 import type { Scenario } from '../../harness/records/scenario.ts';
-import { isAllowed } from '../../harness/stages/audit.ts';
+import { isAllowed } from '../../harness/run-tools/write-audit.ts';
 import {
   byHand,
   changed,
@@ -96,7 +96,7 @@ describe('four hands during one run', () => {
   test('the run fails for them alone', () => {
     expect(run.verdict).toBe('fail');
     expect(run.reasons.map((reason) => reason.field)).toEqual(['database']);
-    expect(run.recovered_after_ms).not.toBeNull();
+    expect(run.recovery?.after_ms).not.toBeNull();
     expect(run.audit?.watched).toBe(true);
     expect(edits).toHaveLength(ways.length);
   });
@@ -126,7 +126,7 @@ test("the platform's own writes never fail a run", async () => {
       `${run.verdict} after ${seconds(run.duration_ms)}: the platform wrote ${rows.length} times`,
     );
     expect(run.verdict, JSON.stringify(run.reasons)).toBe('pass');
-    expect(run.audit).toEqual({ watched: true, until: null, edits: [] });
+    expect(run.audit).toEqual({ watched: true, until: null, edits: [], problem: null });
     expect(rows.length, 'it wrote, and was not blamed').toBeGreaterThan(10);
     expect(unattributed).toEqual([]);
     expect(rows.filter((row) => !isAllowed(row, database))).toEqual([]);

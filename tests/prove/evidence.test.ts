@@ -42,5 +42,5 @@ test('without the tool that reads the certificate the run fails, at the line of 
   expect(run.reasons).toMatchObject([{ field: 'evidence', expected: 'cert serial/SAN' }]);
   expect(run.reasons[0]?.at).toMatch(/node-stream-mtls-rejected\.yaml:5:\d+$/);
   expect(run.reasons[0]?.observed).toMatch(/^missing: node-certificate: .*openssl/);
-  expect(run.recovered_after_ms).not.toBeNull();
+  expect(run.recovery?.after_ms).not.toBeNull();
 });

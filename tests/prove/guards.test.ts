@@ -2,11 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { exitCodeOf } from '../../harness/records/exit-codes.ts';
 import type { GuardProfile } from '../../harness/records/profile.ts';
 import type { RunRecord } from '../../harness/records/run-record.ts';
 import type { ScenarioFile } from '../../harness/records/scenario.ts';
-import { runScenario } from '../../harness/run.ts';
-import { codeOf } from '../../harness/stages/report.ts';
+import { runOn } from '../../harness/run.ts';
 import { changed, leftOnTargets, one, out, profileOfSuite } from '../support/proof.ts';
 
 afterEach(async () => expect(await leftOnTargets()).toEqual([]));
@@ -27,7 +27,7 @@ async function run(
   change: Partial<ScenarioFile> = {},
 ): Promise<RunRecord> {
   const profile = { ...profileOfSuite(), guard: [guard] };
-  return runScenario(changed(await one(scenario), change), { profile, options: { out } });
+  return runOn(changed(await one(scenario), change), { profile, options: { out } });
 }
 const stagesOf = (record: RunRecord): string[] => record.stages.map(({ stage }) => stage);
 
@@ -43,7 +43,7 @@ test('breaks by the fault: aborted, undone, and no recovery is waited for', asyn
   const record = await run('terminal/public-route-missing', guard, {
     faults: [{ 'edge.route-remove': { host: 'console' } }],
   });
-  expect([record.verdict, codeOf(record.verdict, null)], JSON.stringify(record.reasons)).toEqual([
+  expect([record.verdict, exitCodeOf(record)], JSON.stringify(record.reasons)).toEqual([
     'aborted',
     4,
   ]);
@@ -58,7 +58,7 @@ test('breaks by the fault: aborted, undone, and no recovery is waited for', asyn
 test('does not hold even before: nothing is broken', async () => {
   const guard = at(open!.apiBase, '/healthz', { status: 418 });
   const record = await run('terminal/public-route-missing', guard);
-  expect([record.verdict, codeOf(record.verdict, null)]).toEqual(['aborted', 4]);
+  expect([record.verdict, exitCodeOf(record)]).toEqual(['aborted', 4]);
   expect(record.reasons).toEqual([
     { field: 'guard shop', expected: `${guard.url} answers 418`, observed: 'answers 200' },
   ]);

@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Profile } from '../../harness/records/profile.ts';
-import { runScenario } from '../../harness/run.ts';
+import { runOn } from '../../harness/run.ts';
 import { readFolder } from '../../reports/records.ts';
 import { rowOfFolder, table } from '../../reports/summary.ts';
 import { one, out, profileOfSuite } from '../support/proof.ts';
 
-async function runOn(profile: Profile) {
-  const record = await runScenario(await one('scenarios/gpuaas/terminal/redis-unavailable.yaml'), {
+async function seenOn(profile: Profile) {
+  const record = await runOn(await one('scenarios/gpuaas/terminal/redis-unavailable.yaml'), {
     profile,
     options: { out },
   });
@@ -24,7 +24,7 @@ async function runOn(profile: Profile) {
 test('is inconclusive', async () => {
   const { browser: _, ...profile } = profileOfSuite();
   const words = 'the console page was not looked at: the profile names no browser';
-  const seen = await runOn(profile);
+  const seen = await seenOn(profile);
   expect(seen.record).toMatchObject({
     verdict: 'inconclusive',
     reasons: [{ field: 'user.page', observed: words }],
@@ -35,7 +35,7 @@ test('is inconclusive', async () => {
 
 test('passes where the profile says so openly, and the reports say it too', async () => {
   const { browser: _, ...profile } = profileOfSuite();
-  const seen = await runOn({ ...profile, pageNotSeen: 'the drill has no browser' });
+  const seen = await seenOn({ ...profile, pageNotSeen: 'the drill has no browser' });
   const words = 'the console page was not looked at: the drill has no browser';
   expect(seen.record).toMatchObject({ verdict: 'pass', reasons: [] });
   expect(seen.record.observation?.user?.page_unseen).toEqual({

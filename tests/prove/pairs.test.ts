@@ -1,4 +1,4 @@
-// Two faults at once, live: six pairs picked with a printed seed. Both must be seen as RULINGS 2
+// Two faults at once, live: pairs picked with a printed seed. Both must be seen as RULINGS 2
 // says, one after the other, and both undone.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { parseArgv } from '../../harness/preflight/argv.ts';
 import { runPreflight } from '../../harness/preflight/run.ts';
 import type { PreflightReport } from '../../harness/records/preflight.ts';
 import type { Scenario } from '../../harness/records/scenario.ts';
-import { seenOf, wordsOf } from '../../harness/stages/deps.ts';
+import { seenOf, wordsOf } from '../../harness/run-tools/seen.ts';
 import { loadSystem } from '../../harness/systems/index.ts';
 import { type Engine, openEngine } from '../../harness/undo/engine.ts';
 import { isFinal } from '../../harness/undo/ledger.ts';
@@ -23,12 +23,14 @@ import {
   stackOfSuite,
 } from '../support/proof.ts';
 import { allPairs, expectedOf, hopOf, type Pair, sideHop } from '../support/proof-pairs.ts';
+import { all } from '../support/sampling.ts';
 
 /**
- * The gate takes the same six each time; another seed takes others, and what fails is kept below.
+ * Some of them by a seed of their own, which stays: a pair that nobody has seen yet is found with
+ * `--all`, or with another seed, and not by who lands something else. What fails is kept below.
  */
 const seed = Number(process.env.HOPDRILL_PAIRS_SEED ?? 20_260_525);
-const wanted = Number(process.env.HOPDRILL_PAIRS ?? 6);
+const wanted = Number(process.env.HOPDRILL_PAIRS ?? 3);
 /** Pairs that once failed, by name. */
 const kept: readonly string[] = [
   'node-agent/cert-expired-no-token + node-agent/ops-ssh-refused',
@@ -43,7 +45,9 @@ const [sampled = []] = fc.sample(fc.subarray(pairs, { minLength: wanted, maxLeng
   seed,
   numRuns: 1,
 });
-const chosen = [...new Set([...pairs.filter((pair) => kept.includes(pair.name)), ...sampled])];
+const chosen = all
+  ? pairs
+  : [...new Set([...pairs.filter((pair) => kept.includes(pair.name)), ...sampled])];
 const node = 'node-1';
 
 const within = (scenario: Scenario): number =>

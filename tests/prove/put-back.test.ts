@@ -5,7 +5,7 @@ import { execa } from 'execa';
 import { afterEach, expect, test } from 'vitest';
 import { root } from '../../harness/cli/select.ts';
 import { type RunEvent, runEvent } from '../../harness/records/events.ts';
-import { runScenario } from '../../harness/run.ts';
+import { runOn } from '../../harness/run.ts';
 import {
   byHand,
   drill,
@@ -110,7 +110,7 @@ test('what a killed run of another machine left is taken back before anything is
 test('targets that cannot be searched are said, and the baseline judges the platform', async () => {
   const profile = { ...profileOfSuite(), toxiproxy: { url: 'http://127.0.0.1:9' } };
   const notes: string[] = [];
-  const record = await runScenario(await one('scenarios/gpuaas/node-agent/ops-ssh-refused.yaml'), {
+  const record = await runOn(await one('scenarios/gpuaas/node-agent/ops-ssh-refused.yaml'), {
     profile,
     options: { out },
     events: (event) => event.event === 'note' && notes.push(event.text),

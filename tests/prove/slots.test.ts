@@ -103,7 +103,12 @@ describe('a run during which the database goes', () => {
     docker('start', container('db'));
     await expect.poll(() => sql('select temporary from pg_replication_slots')).toBe('f');
     const ended = await run.end();
-    expect(ended.record?.audit, ended.stderr).toEqual({ watched: true, until: null, edits: [] });
+    expect(ended.record?.audit, ended.stderr).toEqual({
+      watched: true,
+      until: null,
+      edits: [],
+      problem: null,
+    });
     expect(slots()).toEqual([]);
   });
 

@@ -49,11 +49,14 @@ test('stop: a run that is told to end before its fault is in breaks nothing', as
   const abort = new AbortController();
   const atBaseline = when('baseline', 'done', () => abort.abort('SIGTERM'));
   const record = await drill(await one(usual), { signal: abort.signal }, atBaseline);
-  expect([record.verdict, record.interrupted]).toEqual(['aborted', 143]);
+  expect([record.verdict, record.ended_by]).toEqual([
+    'aborted',
+    { kind: 'signal', name: 'SIGTERM' },
+  ]);
   expect(record.stages.map(({ stage }) => stage)).not.toContain('inject');
   const late = await drill(await one(usual), { signal: abort.signal });
   expect(late.verdict).toBe('aborted');
-  expect(late.stages.map(({ stage }) => stage)).toEqual(['plan']);
+  expect(late.stages.map(({ stage }) => stage)).toEqual(['open', 'teardown']);
 });
 
 test('stop: a runner that hangs is named, and Ctrl-C only ends the waiting', async () => {
@@ -129,5 +132,5 @@ test('stop: a vitest worker ends its later files once no other worker needs them
     Date.parse(records[1]!.started_at),
     'not before the other worker was done',
   ).toBeGreaterThanOrEqual(otherEnded);
-  expect(records[1]?.stages.map(({ stage: name }) => name)).toEqual(['plan']);
+  expect(records[1]?.stages.map(({ stage: name }) => name)).toEqual(['open', 'teardown']);
 });

@@ -1,18 +1,13 @@
 // A runner that dies of SIGKILL at a named point: break-and-die.ts <stack> <run> <point> <lease
 // seconds> <fault> <params>
 import { planFault } from '../../harness/faults/index.ts';
+import { slotStep } from '../../harness/run-tools/audit-slot.ts';
 import { loadProfile } from '../../harness/stack/state.ts';
-import { slotStep } from '../../harness/stages/audit-slot.ts';
 import { openEngine } from '../../harness/undo/engine.ts';
+import { die } from './die.ts';
 
 const [stack, runId, at, lease, fault, params] = process.argv.slice(2);
 const profile = loadProfile(stack!);
-const die = (): never => {
-  process.kill(process.pid, 'SIGKILL');
-  // The signal needs a moment; nothing may happen in it.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-  throw new Error('still alive');
-};
 const engine = await openEngine({
   profile,
   runId: runId!,

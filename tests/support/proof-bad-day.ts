@@ -47,7 +47,6 @@ export function text(fields: {
   return `scenario: ${fields.scenario ?? 'proof/bad-day'}
 title: a bad day
 why: it happens
-source: [node-api-egress-blocked]
 severity: P1
 system: gpuaas
 target: { node: ${fields.target ?? 'node-1'} }

@@ -1,19 +1,16 @@
-// What the self-proof needs: scenarios as they are loaded, runs of them on the stack of the suite,
-// and a hand that meddles.
-import { readFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa, execaSync } from 'execa';
 import { profileOf } from '../../harness/cli/profiles.ts';
 import { root, select } from '../../harness/cli/select.ts';
+import { engineId } from '../../harness/drivers/engine-id.ts';
 import type { Events, RunEvent, StageName } from '../../harness/records/events.ts';
 import type { Profile } from '../../harness/records/profile.ts';
 import type { RunRecord } from '../../harness/records/run-record.ts';
-import { runRecord } from '../../harness/records/run-record.ts';
 import type { Scenario, ScenarioFile } from '../../harness/records/scenario.ts';
-import type { VerdictRecord } from '../../harness/records/verdict.ts';
-import { runScenario } from '../../harness/run.ts';
-import { judge } from '../../harness/stages/judge.ts';
-import type { RunOptions } from '../../harness/stages/open.ts';
+import { runOn } from '../../harness/run.ts';
+import type { RunOptions } from '../../harness/run-tools/tools.ts';
+import { defaultStateDir, ledgerDir } from '../../harness/undo/paths.ts';
 
 /** Beside the usual runs and not among them: reports read what lies directly in `reports/out`. */
 export const out = join(root, 'reports/out/proof');
@@ -49,7 +46,7 @@ export function drill(
   options: RunOptions = {},
   events?: Events,
 ): Promise<RunRecord> {
-  return runScenario(scenario, {
+  return runOn(scenario, {
     profile: profileOfSuite(),
     options: { out, ...options },
     ...(events && { events }),
@@ -68,17 +65,6 @@ export function when(stage: StageName, status: 'start' | 'done', act: () => void
     acted = true;
     act();
   };
-}
-
-/** Judged again from nothing but what the run wrote to its folder. */
-export function judgeStored(dir: string, scenario: Scenario): VerdictRecord {
-  const stored = runRecord.parse(JSON.parse(readFileSync(join(dir, 'verdict.json'), 'utf8')));
-  return judge({
-    scenario,
-    effect: stored.effect,
-    observation: stored.observation,
-    invariants: stored.invariants,
-  });
 }
 
 export function container(name: string): string {
@@ -151,6 +137,13 @@ function notesIn(part: string): string[] {
     return [`${part}: cannot be looked into (${(error as Error).message.split('\n')[1]})`];
   }
 }
+
+/**
+ * The ledger of a dirty run stays open for as long as its owner lives, and that is this process:
+ * `hopdrill stop` of a later test would ask it to end.
+ */
+export const forgetLedger = async (run: string): Promise<void> =>
+  rmSync(ledgerDir(defaultStateDir(), await engineId(), run), { recursive: true, force: true });
 
 export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 export const say = (text: string): void => void process.stdout.write(`      ${text}\n`);

@@ -67,12 +67,12 @@ const record = (started_at: string, more: Partial<RunRecord> = {}) =>
   ({
     scenario: 'a/b',
     verdict: 'fail',
-    interrupted: null,
+    ended_by: null,
     started_at,
-    file: 'a.yaml',
+    expectation: { file: 'a.yaml' },
     reasons: [{ field: 'hop', expected: 'x', observed: 'y', at: 'a.yaml:3:4' }],
     stages: [
-      stage('plan', 0, 500),
+      stage('open', 0, 500),
       stage('baseline', 500, 1500),
       stage('recover', 6000, 4000),
       stage('audit', 10_000, 900),
@@ -87,6 +87,8 @@ test('a finished run is no killed one; asked for, it is written with its verdict
     dir,
     record: record('2026-01-01T00:00:00.000Z'),
     last: null,
+    problem: null,
+    verdict: 'fail' as const,
     scenario: 'a/b',
     stack: 's',
   };

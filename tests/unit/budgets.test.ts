@@ -3,9 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import { loadPolicies } from '../../fixtures/gpuaas/contract/policies.ts';
 import { select } from '../../harness/cli/select.ts';
+import { planScenario } from '../../harness/plan/plan-scenario.ts';
 import { profile as profileSchema } from '../../harness/records/profile.ts';
 import type { Scenario } from '../../harness/records/scenario.ts';
-import { planRun } from '../../harness/stages/open.ts';
 import { terminalDialSeconds, visitSeconds } from '../../harness/systems/gpuaas/policies.ts';
 import { loadSystem } from '../../harness/systems/index.ts';
 
@@ -40,7 +40,7 @@ function budgetsOf(scenario: Scenario, environment: string) {
       public: { apiBase: 'https://api.test', terminalBase: 'https://terminal.test' },
     },
   });
-  return planRun(scenario, profile, system, 'r').budgets;
+  return planScenario(scenario, profile, system).run.budgets;
 }
 
 /** Seed 001's operational budgets, and its row "Terminal node stream never connects". */

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { RunRecord } from '../../harness/records/run-record.ts';
-import type { Scenario } from '../../harness/records/scenario.ts';
-import { demandedBy, missingEvidence } from '../../harness/stages/evidence.ts';
-import { timelineOf } from '../../harness/stages/timeline.ts';
+import { timelineOf } from '../../harness/run-tools/timeline.ts';
+import { catalogue, demandsOf } from '../../harness/scenarios/catalogue.ts';
 import { evidence } from '../../harness/systems/gpuaas/evidence.ts';
 import { timeline } from '../../reports/timeline.ts';
 
@@ -33,9 +32,6 @@ const entries = JSON.parse(
 }[];
 const textsOf = (id: string): string[] => entries.find((entry) => entry.id === id)?.evidence ?? [];
 const served = new Set(Object.values(evidence).flatMap((source) => source.texts ?? []));
-const proving = (...source: string[]): Pick<Scenario, 'record'> => ({
-  record: { source } as unknown as Scenario['record'],
-});
 
 test.each(first)('%s: a source for every evidence text', (id) => {
   expect(textsOf(id).length).toBeGreaterThan(0);
@@ -49,21 +45,12 @@ test('a source serves only texts that the catalogue has, and no two write the sa
   expect(new Set(files).size).toBe(files.length);
 });
 
-test('demanded evidence carries the place of its situation in the file', () => {
-  const demanded = demandedBy(proving('terminal-public-route-missing', 'node-api-dns-broken'));
-  expect(demanded).toContainEqual({ text: 'edge route config', path: 'source.0' });
-  expect(demanded).toContainEqual({ text: 'endpoint profile', path: 'source.1' });
-});
-
-test('a demanded source that showed nothing is missing; another one is not', () => {
-  const collected = [
-    { name: 'edge-routes', ok: false, detail: 'no such container' },
-    { name: 'node-disk', ok: false, detail: 'not asked for' },
-    { name: 'probe-public', ok: true, detail: 'probe-public.json' },
-  ];
-  expect(missingEvidence(proving('terminal-public-route-missing'), evidence, collected)).toEqual([
-    { text: 'edge route config', path: 'source.0', because: 'edge-routes: no such container' },
-  ]);
+test('what is demanded carries the place of its situation in the file', () => {
+  const demanded = demandsOf(['terminal-public-route-missing', 'node-api-dns-broken'], catalogue());
+  const evidence = { kind: 'evidence' } as const;
+  expect(demanded).toContainEqual({ ...evidence, text: 'edge route config', path: 'source.0' });
+  expect(demanded).toContainEqual({ ...evidence, text: 'endpoint profile', path: 'source.1' });
+  expect(demanded.filter(({ kind }) => kind === 'must_not').length).toBeGreaterThan(1);
 });
 
 test('stages and platform events stand in one order, also in the report', () => {
@@ -86,7 +73,7 @@ test('stages and platform events stand in one order, also in the report', () => 
     at: '2026-01-01T00:00:01.500Z',
   };
   const stages = [stage('inject', 0), stage('observe', 1000)];
-  const entries = timelineOf(startedAt, stages, [change]);
+  const entries = timelineOf({ started_at: startedAt.toISOString(), stages }, [change]);
   expect(entries.map((entry) => entry.what)).toEqual([
     'inject begins',
     'inject done',

@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runIdOf } from '../../harness/stages/open.ts';
-import { stampOf } from '../../harness/stages/run-folder.ts';
+import { stampOf } from '../../harness/run-tools/folder.ts';
+import { runIdOf } from '../../harness/run-tools/tools.ts';
 
 const filesUnder = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -1,8 +1,9 @@
 // Each must-not must be able to fail: the same meaning, once as it should be and once as it must
 // never be.
 import { describe, expect, test } from 'vitest';
-import type { StageDeps } from '../../harness/stages/deps.ts';
-import { watchInvariants } from '../../harness/stages/invariants.ts';
+import type { Plan } from '../../harness/plan/plan-scenario.ts';
+import { watchMustNots } from '../../harness/run-tools/must-nots.ts';
+import type { Tools } from '../../harness/run-tools/tools.ts';
 import { invariants, meaning, workloadSince } from '../../harness/systems/gpuaas/invariants.ts';
 import type { AllocationModel, NodeModel } from '../../harness/systems/gpuaas/platform.ts';
 import {
@@ -164,15 +165,10 @@ describe('the watch', () => {
         ? Promise.reject(new Error('no answer'))
         : Promise.resolve({ held, detail: `reading ${at}` });
     };
-    const hooks = { invariants: { n: { title: 't', texts: [], when, check } } };
-    const deps = {
-      plan: { invariants: ['n', 'database_edited'], node: null },
-      hooks,
-      folder: { dir: '' },
-      profile: {},
-      note: () => {},
-    };
-    return { watch: watchInvariants(deps as unknown as StageDeps), asked: () => at };
+    const system = { invariants: { n: { title: 't', texts: [], when, check } } };
+    const tools = { system, context: () => ({}), note: () => {} } as unknown as Tools;
+    const plan = { run: { invariants: ['n', 'database_edited'] } } as unknown as Plan;
+    return { watch: watchMustNots(plan, tools), asked: () => at };
   }
 
   test('broken once is broken', async () => {

@@ -17,7 +17,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { main } from '../../harness/cli/main.ts';
 import { run as report } from '../../harness/cli/report.ts';
 import { pruneDocument } from '../../harness/records/documents.ts';
-import { stampOf } from '../../harness/stages/run-folder.ts';
+import { stampOf } from '../../harness/run-tools/folder.ts';
 import { prune, pruneLines } from '../../reports/prune.ts';
 
 const dayMs = 86_400_000;

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { read } from '../../harness/cli/chaos.ts';
 import { shuffled } from '../../harness/cli/select.ts';
+import { differences } from '../../harness/plan/actions.ts';
 import { unionMs } from '../../harness/records/spans.ts';
-import { isAllowed } from '../../harness/stages/audit.ts';
-import { differences } from '../../harness/stages/executed.ts';
-import { openRunFolder } from '../../harness/stages/run-folder.ts';
+import { openRunFolder } from '../../harness/run-tools/folder.ts';
+import { isAllowed } from '../../harness/run-tools/write-audit.ts';
 import { junit } from '../../reports/junit.ts';
 import { readFolder } from '../../reports/records.ts';
 import { counts, rowOfFolder, summaryEvent, table } from '../../reports/summary.ts';
@@ -69,6 +69,24 @@ test('a folder of a killed run still appears, with the stage it died in', () => 
     why: 'no verdict; ended in observe (start)',
   });
 });
+
+test.each([
+  [
+    'of a version before',
+    '{"schema_version":1,"verdict":"pass"}',
+    'pass',
+    'version 1; this hopdrill',
+  ],
+  ['cut off', '{"schema_version":2,"verd', 'aborted', 'cut off or no JSON'],
+])(
+  'a record that is %s is said to be, and what it says of itself is told',
+  (_, text, ...wanted) => {
+    const dir = mkdtempSync(join(tmpdir(), 'hopdrill-'));
+    writeFileSync(join(dir, 'verdict.json'), text);
+    const { verdict, why } = rowOfFolder(readFolder(dir));
+    expect([verdict, why]).toEqual([wanted[0], expect.stringContaining(wanted[1]!)]);
+  },
+);
 
 test('run folders of the same moment do not meet', () => {
   const out = mkdtempSync(join(tmpdir(), 'hopdrill-'));

@@ -1,13 +1,8 @@
 // Acceptance 4: what ran is what was planned, in its order; leases, polls and superseded undos
 // apart.
 import { describe, expect, test } from 'vitest';
+import { type Done, differences, executedLines, plannedLines } from '../../harness/plan/actions.ts';
 import type { FaultPlan } from '../../harness/records/fault.ts';
-import {
-  type Done,
-  differences,
-  executedLines,
-  plannedLines,
-} from '../../harness/stages/executed.ts';
 
 const act = (name: string) =>
   ({ kind: 'docker', verb: 'stop', container: name }) as unknown as Done['action'];

@@ -1,112 +1,92 @@
 import { describe, expect, test } from 'vitest';
-import type { Check, Observation, Seen, UserSeen } from '../../harness/records/run-record.ts';
-import type { Scenario } from '../../harness/records/scenario.ts';
-import { judge } from '../../harness/stages/judge.ts';
-import { expected, scenario } from './run-scenario.ts';
+import { judge } from '../../harness/judge/judge.ts';
+import type { Expectation } from '../../harness/records/expectation.ts';
+import type { Check, Observation, UserSeen } from '../../harness/records/run-record.ts';
+import { expectation, observation, run, seen } from './unjudged-run.ts';
 
-const seen = (over: Partial<Seen> = {}): Seen => ({
-  at: '',
-  result: 'failed',
-  hop: 'h',
-  signal: 's',
-  cause: 'c',
-  also_failing: [],
-  because: [],
-  duration_ms: 1,
-  ...over,
-});
-const observation = (over: Partial<Observation> = {}): Observation => ({
-  preflights: [seen()],
-  judged: seen(),
-  user: null,
-  history: [],
-  still_active: true,
-  detected_after_ms: 1,
-  limit_ms: 30_000,
-  ...over,
-});
 const active: Check[] = [{ name: 'f', ok: true, detail: '' }];
 const judged = (
-  sc: Scenario,
+  expected: Expectation,
   over: Partial<Observation> = {},
-  effect: readonly Check[] = active,
-  invariants: readonly Check[] = [],
-) => judge({ scenario: sc, effect, observation: observation(over), invariants });
+  effect: Check[] = active,
+  invariants: Check[] = [],
+) => {
+  const { verdict, reasons } = judge(
+    run({ expectation: expected, effect, observation: observation(over), invariants }),
+  );
+  return { verdict, reasons };
+};
 
 describe('judge', () => {
   test('all as expected passes', () => {
-    expect(judged(scenario())).toEqual({ verdict: 'pass', reasons: [] });
+    expect(judged(expectation())).toEqual({ verdict: 'pass', reasons: [] });
   });
   test('a wrong hop is that one reason, with its line', () => {
-    expect(judged(scenario({ hop: 'neighbour' }))).toEqual({
+    expect(judged(expectation({ hop: 'neighbour' }))).toEqual({
       verdict: 'fail',
       reasons: [{ field: 'hop', expected: 'neighbour', observed: 'h', at: 'a.yaml:3:8' }],
     });
   });
   test('a wrong signal is that one reason, with its line', () => {
-    expect(judged(scenario({ signal: 'other' })).reasons).toEqual([
+    expect(judged(expectation({ signal: 'other' })).reasons).toEqual([
       { field: 'signal', expected: 'other', observed: 's', at: 'a.yaml:4:11' },
     ]);
   });
   test('a further root is over-attribution unless it is expected', () => {
     const two = seen({ also_failing: ['x'] });
-    expect(judged(scenario(), { judged: two }).reasons).toMatchObject([
+    expect(judged(expectation(), { judged: two }).reasons).toMatchObject([
       { field: 'also_failing', observed: 'x' },
     ]);
-    expect(judged(scenario({ also: ['x'] }), { judged: two }).verdict).toBe('pass');
+    expect(judged(expectation({ also: ['x'] }), { judged: two }).verdict).toBe('pass');
   });
   test('no effect is inconclusive, whatever was seen', () => {
     expect(
-      judged(scenario({ hop: 'other' }), {}, [{ name: 'f', ok: false, detail: 'not there' }]),
+      judged(expectation({ hop: 'other' }), {}, [{ name: 'f', ok: false, detail: 'not there' }]),
     ).toMatchObject({
       verdict: 'inconclusive',
       reasons: [{ field: 'effect of f' }],
     });
   });
   test('a probe of the effect that broke is inconclusive too', () => {
-    expect(judged(scenario(), {}, [{ name: 'f', ok: null, detail: 'timeout' }]).verdict).toBe(
+    expect(judged(expectation(), {}, [{ name: 'f', ok: null, detail: 'timeout' }]).verdict).toBe(
       'inconclusive',
     );
   });
   test('a fault that was gone early is inconclusive', () => {
-    expect(judged(scenario(), { still_active: false }).verdict).toBe('inconclusive');
+    expect(judged(expectation(), { still_active: false }).verdict).toBe('inconclusive');
   });
   test('a fault whose second reading failed is inconclusive too', () => {
-    expect(judged(scenario(), { still_active: null })).toMatchObject({
+    expect(judged(expectation(), { still_active: null })).toMatchObject({
       verdict: 'inconclusive',
       reasons: [{ field: 'effect after observing', observed: 'could not be read' }],
     });
   });
   test('the right hop after the budget is a failure', () => {
-    expect(judged(scenario(), { detected_after_ms: 30_000 }).verdict).toBe('pass');
-    expect(judged(scenario(), { detected_after_ms: 30_001 })).toMatchObject({
+    expect(judged(expectation(), { detected_after_ms: 30_000 }).verdict).toBe('pass');
+    expect(judged(expectation(), { detected_after_ms: 30_001 })).toMatchObject({
       verdict: 'fail',
       reasons: [{ field: 'within' }],
     });
   });
   test('with a forged effect a healthy preflight fails', () => {
     const healthy = seen({ result: 'healthy', hop: null, signal: null, cause: null });
-    expect(judged(scenario(), { judged: null, preflights: [healthy] })).toMatchObject({
+    expect(judged(expectation(), { judged: null, preflights: [healthy] })).toMatchObject({
       verdict: 'fail',
       reasons: [{ field: 'hop', observed: 'none: the preflight is healthy' }],
     });
   });
   test('only inconclusive preflights are no verdict about the platform', () => {
     const unknown = seen({ result: 'inconclusive', hop: null, because: ['ssh down'] });
-    expect(judged(scenario(), { judged: null, preflights: [unknown] })).toMatchObject({
+    expect(judged(expectation(), { judged: null, preflights: [unknown] })).toMatchObject({
       verdict: 'inconclusive',
       reasons: [{ observed: 'inconclusive: ssh down' }],
     });
   });
   test('green situations need their history and no alarm', () => {
-    const { signal: _s, cause: _c, ...rest } = expected;
-    const sc = {
-      ...scenario(),
-      record: {
-        ...scenario().record,
-        expect: { ...rest, hop: 'none', result: 'healthy', history: ['recovering'] },
-      },
-    } as Scenario;
+    const sc = expectation({
+      ...{ hop: 'none', signal: undefined, cause: undefined },
+      ...{ result: 'healthy', history: ['recovering'] },
+    });
     const healthy = seen({ result: 'healthy', hop: null, signal: null, cause: null });
     expect(
       judged(sc, {
@@ -125,18 +105,18 @@ describe('judge', () => {
   });
   test('a broken must-not fails', () => {
     expect(
-      judged(scenario({ never: ['n'] }), {}, active, [
+      judged(expectation({ never: ['n'] }), {}, active, [
         { name: 'n', ok: false, detail: 'marked failed' },
       ]).reasons,
     ).toMatchObject([{ field: 'never', observed: 'marked failed' }]);
   });
   test('a must-not that nobody could read is not one that held', () => {
     const unread = [{ name: 'n', ok: null, detail: 'timeout' }];
-    expect(judged(scenario({ never: ['n'] }), {}, active, unread)).toMatchObject({
+    expect(judged(expectation({ never: ['n'] }), {}, active, unread)).toMatchObject({
       verdict: 'inconclusive',
       reasons: [{ field: 'never', expected: 'n to be read', observed: 'timeout' }],
     });
-    const wrong = judged(scenario({ never: ['n'], hop: 'other' }), {}, active, unread);
+    const wrong = judged(expectation({ never: ['n'], hop: 'other' }), {}, active, unread);
     expect(wrong).toMatchObject({
       verdict: 'fail',
       reasons: [{ field: 'hop' }, { field: 'never' }],
@@ -161,7 +141,7 @@ describe('what the user sees', () => {
     },
     ...{ found_in: ['audit'], after_ms: 900, page, page_unseen: null },
   };
-  const sc = scenario({ user: { state: 'normal', access: 'error', page: { shows: 'gone' } } });
+  const sc = expectation({ user: { state: 'normal', access: 'error', page: { shows: 'gone' } } });
   const fields = (over: Partial<UserSeen>) =>
     judged(sc, { user: { ...user, ...over } }).reasons.map((one) => one.field);
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { readProfile } from '../../harness/cli/profiles.ts';
 import { select } from '../../harness/cli/select.ts';
+import { planScenario } from '../../harness/plan/plan-scenario.ts';
 import type { RunPlan } from '../../harness/records/plan.ts';
 import type { Profile } from '../../harness/records/profile.ts';
 import type { Scenario } from '../../harness/records/scenario.ts';
-import { planRun } from '../../harness/stages/open.ts';
 import { loadSystem } from '../../harness/systems/index.ts';
 
 /** The one that the documentation offers for a platform that hopdrill did not start. */
@@ -18,7 +18,7 @@ async function one(pattern: string): Promise<Scenario> {
   return scenario;
 }
 const planned = async (scenario: Scenario, on: Profile, deadman = true): Promise<RunPlan> =>
-  planRun(scenario, on, await loadSystem(on.system), 'r1', deadman);
+  planScenario(scenario, on, await loadSystem(on.system), deadman).run;
 
 test('parts and links are not broken without a watchdog, unless that is asked for', async () => {
   const { watchdog: _, ...bare } = profile;

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { openConsole } from '../../drivers/browser.ts';
 import { measure } from '../../records/spans.ts';
 import type { HookContext, PageView } from '../hooks.ts';
@@ -25,8 +24,7 @@ export async function renderedTerminal(
   try {
     return await measure('driver', 'console shows', async () => {
       await page.waitFor(({ state }) => state === 'error' || state === 'ready', deadlineMs);
-      if (context.pictures !== undefined)
-        await page.screenshot(join(context.pictures, 'terminal-page.png'));
+      context.attach?.('terminal-page.png', await page.screenshot());
       const { state, code, message, next, correlationId } = await page.state();
       return { state, code, message, next, correlationId };
     });

@@ -1,0 +1,190 @@
+import type { Signal } from '../preflight/types.ts';
+import { durationMs } from '../records/duration.ts';
+import type { FaultPlan } from '../records/fault.ts';
+import type { RunPlan } from '../records/plan.ts';
+import type { Profile } from '../records/profile.ts';
+import { type Scenario, severityBudgets } from '../records/scenario.ts';
+import type { SystemHooks } from '../systems/hooks.ts';
+import { isHeldByWatchdog } from '../undo/holding.ts';
+import { plannedLines } from './actions.ts';
+
+/**
+ * Says what a run will do, to which target, what is cut and how long it may take. Touches nothing.
+ */
+export interface PlanInput {
+  readonly scenario: Scenario;
+  readonly profile: Profile;
+  readonly hooks: SystemHooks;
+  readonly faults: readonly FaultPlan[];
+  readonly node: string | null;
+  /** What must be named, and how soon; undefined for situations that stay green. */
+  readonly signal: Pick<Signal, 'within' | 'budget'> | undefined;
+  readonly argv: readonly string[];
+  /** Expected hops that this deployment cannot be asked. */
+  readonly cannotAsk: readonly string[];
+  readonly deadman: boolean;
+}
+
+export function makePlan(input: PlanInput): RunPlan {
+  const { scenario, profile, faults } = input;
+  const { record } = scenario;
+  const cuts = [...new Set(faults.flatMap((fault) => fault.cuts))];
+  const targets = [...new Set(faults.map((fault) => fault.target))];
+  const lifelines = lifelinesOf(profile, targets, cuts);
+  const names = Array.isArray(record.repair) ? record.repair : [];
+  return {
+    schema_version: 1,
+    scenario: record.scenario,
+    file: scenario.file,
+    title: record.title,
+    system: record.system,
+    stack: profile.stack,
+    environment: profile.environment,
+    node: input.node,
+    severity: record.severity,
+    faults: [...faults],
+    targets,
+    cuts,
+    lifelines,
+    blast_radius: blastRadius(profile, targets, input.node),
+    actions: plannedLines(faults, names),
+    undo: [...faults]
+      .reverse()
+      .map((fault) => `undo ${fault.fault} on ${fault.target}: ${fault.undo.length} actions`),
+    repair: names.map((name) => ({
+      name,
+      title: input.hooks.repairs[name]?.title ?? name,
+      command: input.hooks.repairs[name]?.command ?? '',
+    })),
+    proofs: [...record.recover.proof],
+    invariants: [...record.expect.never],
+    guards: (profile.guard ?? []).map(
+      ({ name, url, status }) => `${name}: ${url} answers ${status}`,
+    ),
+    budgets: budgetsOf(input),
+    preflight_argv: [...input.argv],
+    audit:
+      profile.database !== undefined
+        ? 'watched'
+        : profile.databaseNotAudited !== undefined
+          ? 'declared_unwatched'
+          : 'unwatched',
+    refusals: refusalsOf(input, lifelines),
+  };
+}
+
+function budgetsOf(input: PlanInput): RunPlan['budgets'] {
+  const { scenario, profile, hooks, signal } = input;
+  const { expect, recover } = scenario.record;
+  const policies = profile.policies;
+  const limit = limitOf(input);
+  const detect = Math.min((signal?.within(policies) ?? 15) * 1000, limit);
+  const proofs = recover.proof.map((name) => hooks.proofs[name]?.within(policies) ?? 0);
+  // The platform needs its stale window to see that a node is back, whatever else is proved.
+  const settle = 20 + 2 * (policies['node.heartbeat_stale_after_seconds'] ?? 0);
+  const usual = (settle + Math.max(0, ...proofs)) * 1000;
+  const recoverMs =
+    recover.within === 'default' ? usual : Math.min(usual, durationMs(recover.within));
+  const effect = 15_000 + 1000 * 2 * (policies['node.poll_window_seconds'] ?? 0);
+  // Only a state that changes waits for the platform's stale window; a terminal that does not open
+  // says so at once.
+  const changes = expect.user !== undefined && expect.user.state !== 'normal';
+  const seconds = changes
+    ? hooks.userViewWithin?.(policies)
+    : expect.user?.access === undefined
+      ? 0
+      : hooks.userAccessWithin?.(policies);
+  const user =
+    expect.user === undefined ? 0 : Math.min(Math.max(detect, (seconds ?? 0) * 1000), limit);
+  const total = effect + detect + user + recoverMs;
+  return {
+    effect_ms: effect,
+    detect_ms: detect,
+    user_ms: user,
+    limit_ms: limit,
+    recover_ms: recoverMs,
+    total_ms: total,
+  };
+}
+
+/**
+ * The seeds' budget of the signal, else of the severity; a file may tighten it. Later than this is
+ * too late, however long was waited.
+ */
+function limitOf({ scenario, signal }: PlanInput): number {
+  const { expect, severity } = scenario.record;
+  const budget =
+    Math.min(signal?.budget ?? Number.POSITIVE_INFINITY, severityBudgets[severity]) * 1000;
+  return expect.within === 'default' ? budget : Math.min(budget, durationMs(expect.within));
+}
+
+function lifelinesOf(
+  profile: Profile,
+  targets: readonly string[],
+  cuts: readonly string[],
+): RunPlan['lifelines'] {
+  const nodes = targets.flatMap((target) =>
+    target.startsWith('node:') ? [target.slice('node:'.length)] : [],
+  );
+  return nodes.flatMap((name) => {
+    const node = profile.nodes[name];
+    if (node === undefined) return [];
+    const way =
+      node.lifeline.kind === 'docker'
+        ? `docker exec ${node.lifeline.container}`
+        : `ssh ${node.lifeline.host}:${node.lifeline.port}`;
+    const lost = [
+      `lifeline:${name}`,
+      `${node.lifeline.kind === 'docker' ? 'docker' : 'lifeline-ssh'}:${name}`,
+    ];
+    return [{ target: `node:${name}`, way, survives: !cuts.some((cut) => lost.includes(cut)) }];
+  });
+}
+
+function refusalsOf(
+  { scenario, profile, faults, node, deadman, cannotAsk }: PlanInput,
+  lifelines: RunPlan['lifelines'],
+): string[] {
+  const refusals: string[] = [...cannotAsk];
+  if (!profile.disposable)
+    refusals.push(
+      `the targets of ${profile.stack} (${profile.environment}) are not marked disposable`,
+    );
+  if (profile.system !== scenario.record.system)
+    refusals.push(
+      `the profile is one of ${profile.system}, the scenario needs ${scenario.record.system}`,
+    );
+  if (node !== null && profile.nodes[node] === undefined)
+    refusals.push(
+      `the profile has no node ${node}: say --node with one of its own (${Object.keys(profile.nodes).join(', ') || 'it has none'})`,
+    );
+  for (const lifeline of lifelines.filter((one) => !one.survives)) {
+    refusals.push(
+      `${lifeline.way} is the only lifeline of ${lifeline.target}, and a fault cuts it`,
+    );
+  }
+  for (const fault of faults) {
+    const [kind, name = ''] = fault.target.split(/:(.*)/s);
+    if (kind === 'part' && profile.parts[name] === undefined)
+      refusals.push(`the profile has no part ${name}`);
+    if (kind === 'link' && profile.toxiproxy === undefined)
+      refusals.push(`the profile has no toxiproxy for ${fault.target}`);
+    if (deadman && profile.watchdog === undefined && fault.undo.some(isHeldByWatchdog))
+      refusals.push(noWatchdog(fault.target));
+  }
+  return [...new Set(refusals)];
+}
+
+const noWatchdog = (target: string): string =>
+  `the profile names no watchdog, so nobody puts ${target} back when the runner is killed: add "watchdog: here" to the profile, or say --no-deadman`;
+
+/** Everything that may be felt, in words: the target, and what hangs on it. */
+function blastRadius(profile: Profile, targets: readonly string[], node: string | null): string[] {
+  const radius = new Set(targets);
+  const own = node === null ? undefined : profile.nodes[node];
+  if (own !== undefined) radius.add(`allocation:${own.allocation}`);
+  if (targets.some((target) => target.startsWith('part:')))
+    for (const name of Object.keys(profile.nodes))
+      radius.add(`node:${name} (through the shared part)`);
+  return [...radius];
+}

@@ -1,0 +1,18 @@
+import type { Plan } from '../plan/plan-scenario.ts';
+import type { Engine } from '../undo/engine.ts';
+
+/** `egress.block on node:node-1`: how a fault is called in checks and reasons. */
+export function nameOf({ run }: Plan, index: number): string {
+  const fault = run.faults[index];
+  return fault === undefined ? `fault ${index}` : `${fault.fault} on ${fault.target}`;
+}
+
+/** Whether a fault is there; throws when that could not be read. */
+export async function isActive(
+  engine: Engine,
+  index: number,
+): Promise<{ active: boolean; detail: string }> {
+  const { active, detail } = await engine.isActive(index);
+  if (active === null) throw new Error(`our own probe of the effect broke: ${detail}`);
+  return { active, detail };
+}

@@ -1,0 +1,116 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '../drivers/errors.ts';
+import type { Plan } from '../plan/plan-scenario.ts';
+import type { Check } from '../records/run-record.ts';
+import type { Invariant } from '../systems/hooks.ts';
+import type { Tools } from './tools.ts';
+
+/** The must-nots of the catalogue, watched from before the fault until after recovery. */
+export interface Watch {
+  /**
+   * Asks what is a state, again and again, for as long as the work takes; what that costs is driver
+   * time of the stage.
+   */
+  during<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Asks what belongs to this moment. Broken once is broken; after `end`, what nobody could ever
+   * read says so.
+   */
+  check(phase: 'fault' | 'end'): Promise<Check[]>;
+}
+
+/** `database_edited` is judged by the audit stage, which has the write log. */
+const ofTheAudit = 'database_edited';
+/** Often enough for a state that lasts as long as a fault, seldom enough not to be load. */
+const periodMs = 2000;
+
+export async function watchMustNots(
+  plan: Pick<Plan, 'run'>,
+  tools: Pick<Tools, 'system' | 'context' | 'note'>,
+): Promise<Watch> {
+  const names = plan.run.invariants.filter((name) => name !== ofTheAudit);
+  const rules = names.map((name) => ({ name, rule: tools.system.invariants[name] }));
+  const polled = rules.filter(({ rule }) => rule?.when === 'always').map(({ name }) => name);
+  const readings = new Map<string, Check & { held: number }>();
+  const before = new Map<string, unknown>();
+  const read = async (name: string): Promise<void> => {
+    const found = await ask(tools, name, tools.system.invariants[name], before.get(name));
+    readings.set(name, worse(readings.get(name), found));
+  };
+  await Promise.all(
+    rules.map(async ({ name, rule }) => {
+      try {
+        before.set(name, await rule?.before?.(tools.context()));
+      } catch (error) {
+        tools.note(`${name}: ${messageOf(error)}`);
+      }
+    }),
+  );
+  const poll = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      await Promise.all(polled.map(read));
+      await pause(periodMs, undefined, { signal }).catch(() => {});
+    }
+  };
+  return {
+    async during(work) {
+      const done = new AbortController();
+      const polling = polled.length === 0 ? undefined : poll(done.signal);
+      try {
+        return await work();
+      } finally {
+        done.abort();
+        await polling;
+      }
+    },
+    async check(phase) {
+      const due = rules.filter(
+        ({ rule }) =>
+          rule === undefined || rule.when === phase || ['always', 'twice'].includes(rule.when),
+      );
+      await Promise.all(due.map(({ name }) => read(name)));
+      const asked = phase === 'end' ? names : due.map(({ name }) => name);
+      return asked.map((name) => reportedOf(name, readings.get(name)));
+    },
+  };
+}
+
+async function ask(
+  tools: Pick<Tools, 'context'>,
+  name: string,
+  rule: Invariant | undefined,
+  before: unknown,
+): Promise<Check> {
+  try {
+    const found = await rule?.check(tools.context(), before);
+    return {
+      name,
+      ok: found?.held ?? null,
+      detail: found?.detail ?? 'the system has no such invariant',
+    };
+  } catch (error) {
+    return { name, ok: null, detail: messageOf(error) };
+  }
+}
+
+/** The first broken reading stays; else the last one that said something. */
+function worse(
+  earlier: (Check & { held: number }) | undefined,
+  now: Check,
+): Check & { held: number } {
+  const held = (earlier?.held ?? 0) + (now.ok === true ? 1 : 0);
+  if (earlier === undefined || now.ok === false || (earlier.ok !== false && now.ok === true)) {
+    return earlier?.ok === false ? earlier : { ...now, held };
+  }
+  return { ...earlier, held };
+}
+
+function reportedOf(name: string, reading: (Check & { held: number }) | undefined): Check {
+  if (reading === undefined) return { name, ok: null, detail: 'never read' };
+  const { ok, detail, held } = reading;
+  return {
+    name,
+    ok,
+    detail: ok === true && held > 1 ? `${detail} (held in ${held} readings)` : detail,
+  };
+}

@@ -1,0 +1,197 @@
+import { messageOf } from '../drivers/errors.ts';
+import { isAsExpected } from '../judge/user.ts';
+import type { Plan } from '../plan/plan-scenario.ts';
+import type { PreflightReport } from '../records/preflight.ts';
+import { type Observation, type Seen, type UserSeen, unseenWords } from '../records/run-record.ts';
+import { declaredWait } from '../records/spans.ts';
+import { isActive } from '../run-tools/faults.ts';
+import { seenOf, wordsOf } from '../run-tools/seen.ts';
+import type { Tools } from '../run-tools/tools.ts';
+import type { PageView, UserView } from '../systems/hooks.ts';
+import type { Engine } from '../undo/engine.ts';
+
+const pauseMs = 250;
+
+export interface Observed {
+  readonly observation: Observation;
+  readonly report: PreflightReport | null;
+}
+
+/**
+ * Runs the preflight until it names a hop, inside the budget. Healthy and inconclusive ones before
+ * that are allowed and kept; the first classified one is the one that is judged, right or wrong. It
+ * is told nothing of the fault.
+ */
+export async function observe(
+  { plan, engine }: { readonly plan: Plan; readonly engine: Engine },
+  tools: Tools,
+): Promise<Observed> {
+  const { detect_ms, limit_ms } = plan.run.budgets;
+  const started = performance.now();
+  const left = (): number => detect_ms - (performance.now() - started);
+  const preflights: Seen[] = [];
+  const green = plan.expectation.expect.hop === 'none';
+  let report: PreflightReport | null = null;
+  let judged: Seen | null = null;
+  let noted = '';
+  let history: string[] = [];
+  do {
+    report = await tools.preflight();
+    const seen = seenOf(report);
+    preflights.push(seen);
+    tools.emit('observations', seen);
+    const words = wordsOf(seen);
+    if (words !== noted) tools.note(words);
+    noted = words;
+    if (report.result === 'failed' && !(green && mayFail(plan, seen))) {
+      judged = seen;
+      break;
+    }
+    if (green) {
+      history = await readHistory(tools, report);
+      if (greenIsSettled(plan, seen, history)) break;
+    }
+    await declaredWait('detection', Math.min(pauseMs, Math.max(0, left())), tools.signal);
+  } while (left() > 0 && !tools.signal.aborted);
+  const detected = judged === null ? null : performance.now() - started;
+  tools.attachJson('preflight-during.json', report);
+  if (!green) history = await readHistory(tools, report);
+  // An interrupted run is not judged: nobody has to wait for what the user would see.
+  const user = tools.signal.aborted ? null : await userView(plan, tools, report);
+  const still_active = tools.signal.aborted ? true : await stillActive(plan, engine, tools);
+  const times = { detected_after_ms: detected, limit_ms };
+  return { report, observation: { preflights, judged, user, history, still_active, ...times } };
+}
+
+/** Null when that could not be read: then nobody may say that the fault was there all the time. */
+async function stillActive(plan: Plan, engine: Engine, tools: Tools): Promise<boolean | null> {
+  try {
+    const seen = await Promise.all(plan.run.faults.map((_, index) => isActive(engine, index)));
+    return seen.every((one) => one.active);
+  } catch (error) {
+    tools.note(`effect after observing: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+/** On its way back to green a platform that heals itself may fail where the file says so. */
+function mayFail({ expectation }: Plan, seen: Seen): boolean {
+  return (expectation.expect.also ?? []).includes(seen.hop ?? '');
+}
+
+/**
+ * A green situation is over when the platform recorded what is expected, and the preflight says
+ * what is expected.
+ */
+function greenIsSettled({ expectation }: Plan, seen: Seen, history: readonly string[]): boolean {
+  const { result, history: wanted = [] } = expectation.expect;
+  return (
+    (result === undefined || seen.result === result) &&
+    wanted.every((kind) => history.includes(kind))
+  );
+}
+
+async function readHistory(tools: Tools, report: PreflightReport): Promise<string[]> {
+  if (tools.system.history === null) return [];
+  try {
+    const events = await tools.system.history(tools.context(report));
+    tools.attachJson('history.json', events);
+    return events.map((event) => event.kind);
+  } catch (error) {
+    tools.note(`history: ${messageOf(error)}`);
+    return [];
+  }
+}
+
+/**
+ * What the user sees has its own delay (stale windows); it is asked until it is as expected or the
+ * budget is over.
+ */
+async function userView(
+  plan: Plan,
+  tools: Tools,
+  report: PreflightReport | null,
+): Promise<UserSeen | null> {
+  const expected = plan.expectation.expect.user;
+  const view = tools.system.userView;
+  if (expected === undefined || view === undefined) return null;
+  const started = performance.now();
+  for (;;) {
+    const asked = performance.now() - started;
+    let seen: UserSeen;
+    try {
+      const found = await view(tools.context(report), {
+        access: expected.access !== undefined,
+        page: expected.page !== undefined,
+      });
+      seen = seenByUser(
+        plan,
+        tools,
+        found,
+        found.afterMs === null ? performance.now() - started : asked + found.afterMs,
+      );
+    } catch (error) {
+      const nothing = {
+        state: null,
+        access: null,
+        correlation_id: null,
+        found_in: [],
+        page: null,
+        page_unseen: null,
+      };
+      seen = { ...nothing, message: messageOf(error), after_ms: performance.now() - started };
+    }
+    const over = performance.now() - started > plan.run.budgets.user_ms || tools.signal.aborted;
+    if ((isAsExpected(expected, seen) && lookedAtPage(tools, seen)) || over) {
+      if (seen.page_unseen !== null) tools.note(unseenWords(seen.page_unseen));
+      tools.attachJson('user-view.json', seen);
+      return seen;
+    }
+    await declaredWait('user view', pauseMs, tools.signal);
+  }
+}
+
+function seenByUser(
+  { expectation }: Plan,
+  { profile }: Tools,
+  found: UserView,
+  afterMs: number,
+): UserSeen {
+  const asked = expectation.expect.user?.page !== undefined;
+  const page = found.page ?? (asked ? { unseen: 'the system shows no page' } : null);
+  return {
+    state: found.state,
+    access: found.access,
+    message: found.message,
+    correlation_id: found.correlationId,
+    found_in: [...found.foundIn],
+    after_ms: afterMs,
+    page: page !== null && 'code' in page ? pageSeen(page) : null,
+    page_unseen:
+      page !== null && 'unseen' in page
+        ? { why: page.unseen, declared: profile.pageNotSeen !== undefined }
+        : null,
+  };
+}
+
+function pageSeen({
+  state,
+  code,
+  message,
+  next,
+  correlationId,
+  foundIn,
+}: PageView): UserSeen['page'] {
+  return { state, code, message, next, correlation_id: correlationId, found_in: [...foundIn] };
+}
+
+/** A browser that could not look may do so the next time; one that is not there will not. */
+function lookedAtPage({ profile }: Tools, seen: UserSeen): boolean {
+  return seen.page_unseen === null || profile.browser === undefined;
+}
+
+export function observedWords({ judged, user }: Observation): string {
+  const unseen = user?.page_unseen ?? null;
+  const named = judged === null ? 'nothing classified' : wordsOf(judged);
+  return unseen === null ? named : `${named}; ${unseenWords(unseen)}`;
+}
