@@ -16,9 +16,11 @@ import { timeline, timelineIn } from '../../reports/timeline.ts';
 import { exitCodes } from '../records/exit-codes.ts';
 import { readArguments, refuse, WrongUsage } from './arguments.ts';
 import { pruneFolders, pruneMistakes } from './report-prune.ts';
+import { rejudgeFolders, rejudgeMistakes } from './report-rejudge.ts';
 
 export const summary = 'show what runs came to';
 export const help = `Usage: hopdrill report [FOLDER ...] [--last N] [--since ISO] [--junit FILE] [--allure DIR] [--json]
+       hopdrill report --rejudge FOLDER ... [--json]
        hopdrill report --prune [--keep N] [--older AGE] [--dry-run] [--json]
 
 Without a folder the latest run. Reads run folders, also those of killed runs, and computes no verdict.
@@ -29,6 +31,9 @@ Without a folder the latest run. Reads run folders, also those of killed runs, a
   --junit FILE   write them as JUnit too
   --allure DIR   Allure's results and one-file report
   --json         the summary as one JSON document on stdout
+
+--rejudge judges stored runs again, from their folders alone, and compares verdict and reasons. A
+FOLDER is one of a run, or holds several of them.
 
 --prune removes old run folders instead. A run that is under way stays, and so does a folder that
 somebody sealed (it has a manifest.json) and whatever is no run folder.
@@ -41,10 +46,12 @@ Examples:
   hopdrill report
   hopdrill report --last 20 --junit junit.xml
   hopdrill report reports/out/2026-05-25T22-00-00-000-node-agent.service-stopped
+  hopdrill report --rejudge reports/out
   hopdrill report --prune --keep 50 --older 30d --dry-run
 
-Exit codes: 0 shown or removed, 64 wrong usage, 70 internal error (also: no Allure report could be
-made, or something could not be removed; the rest is).
+Exit codes: 0 shown, removed, or judged the same; 1 judged differently; 2 a stored run cannot be
+read; 64 wrong usage; 70 internal error (also: no Allure report could be made, or something could
+not be removed; the rest is).
 `;
 
 const options = {
@@ -52,6 +59,7 @@ const options = {
   since: { type: 'string' },
   junit: { type: 'string' },
   allure: { type: 'string' },
+  rejudge: { type: 'boolean', default: false },
   prune: { type: 'boolean', default: false },
   keep: { type: 'string' },
   older: { type: 'string' },
@@ -61,7 +69,11 @@ const options = {
 
 function read(argv: readonly string[]) {
   const { values, positionals } = readArguments('report', argv, options);
-  refuse('report', pruneMistakes(values, positionals));
+  refuse('report', [
+    ...rejudgeMistakes(values, positionals),
+    ...(values.rejudge ? [] : pruneMistakes(values, positionals)),
+  ]);
+  if (values.rejudge) return { values, positionals };
   const wrong = (what: string): WrongUsage =>
     new WrongUsage(`report: ${what} ("hopdrill report --help")`);
   if (values.last !== undefined && !/^[1-9]\d{0,5}$/.test(values.last))
@@ -75,6 +87,7 @@ function read(argv: readonly string[]) {
 
 export function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = read(argv);
+  if (values.rejudge) return rejudgeFolders(positionals, values.json);
   if (values.prune) return pruneFolders(values);
   const folders = choose(positionals, values);
   if (folders.length === 0)
