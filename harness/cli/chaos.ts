@@ -11,12 +11,14 @@ import {
   exitCodes,
   exitOfSignal,
 } from '../records/exit-codes.ts';
+import { outFolder } from './arguments.ts';
+import { controlCounts, controlLines, controlled } from './controls.ts';
 import { outliveReaders } from './output.ts';
 
 /**
  * `npm run chaos`: stacks up, every scenario as a vitest test, one Allure file, JUnit, a table,
- * stacks down. Arguments are passed on to vitest; `--stacks N`, `--profile NAME`, `--keep` and
- * `--no-browser` are ours.
+ * stacks down. Arguments are passed on to vitest; `--stacks N`, `--profile NAME`, `--out DIR`,
+ * `--keep` and `--no-browser` are ours.
  */
 const root = resolve(import.meta.dirname, '../..');
 const bin = (name: string): string => join(root, 'node_modules/.bin', name);
@@ -25,6 +27,7 @@ const say = (text: string): void => void process.stderr.write(`chaos: ${text}\n`
 interface Wanted {
   readonly stacks: readonly string[];
   readonly profile: string;
+  readonly out: string;
   readonly browser: boolean;
   readonly keep: boolean;
   readonly rest: readonly string[];
@@ -36,7 +39,7 @@ export function read(argv: readonly string[]): Wanted {
   for (let index = 0; index < argv.length; index += 1) {
     const word = argv[index] ?? '';
     const [name = '', attached] = word.split('=', 2);
-    if (name === '--stacks' || name === '--profile') {
+    if (['--stacks', '--profile', '--out'].includes(name)) {
       own[name] = attached ?? argv[index + 1] ?? '';
       if (attached === undefined) index += 1;
     } else if (name === '--keep' || name === '--no-browser') own[name] = 'yes';
@@ -53,6 +56,7 @@ export function read(argv: readonly string[]): Wanted {
   return {
     stacks,
     profile: own['--profile'] ?? 'fast',
+    out: own['--out'] === undefined ? outDir : outFolder('chaos', own['--out']),
     browser: own['--no-browser'] === undefined,
     keep: own['--keep'] !== undefined,
     rest,
@@ -108,9 +112,9 @@ function execute(
 async function chaos(wanted: Wanted): Promise<number> {
   const { main } = await import('./main.ts');
   const started = new Date();
-  const results = join(outDir, 'allure-results');
+  const results = join(wanted.out, 'allure-results');
   rmSync(results, { recursive: true, force: true });
-  mkdirSync(outDir, { recursive: true });
+  mkdirSync(wanted.out, { recursive: true });
   const began = performance.now();
   let code: number = exitCodes.internal;
   try {
@@ -130,6 +134,7 @@ async function chaos(wanted: Wanted): Promise<number> {
     const env = {
       ...process.env,
       HOPDRILL_STACKS: wanted.stacks.join(','),
+      HOPDRILL_OUT: wanted.out,
       PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`,
     };
     const filters = wanted.rest.some((word) => word.includes('scenarios/'))
@@ -151,6 +156,7 @@ async function chaos(wanted: Wanted): Promise<number> {
       started,
       stacks: wanted.stacks,
       profile: wanted.profile,
+      out: wanted.out,
       wallMs: performance.now() - began,
       results,
     },
@@ -162,6 +168,7 @@ interface Ended {
   readonly started: Date;
   readonly stacks: readonly string[];
   readonly profile: string;
+  readonly out: string;
   readonly wallMs: number;
   readonly results: string;
 }
@@ -183,17 +190,17 @@ function paceLine(folders: readonly FolderRead[], profile: string, stacks: numbe
 }
 
 async function finish(
-  { started, stacks, profile, wallMs, results }: Ended,
+  { started, stacks, profile, out, wallMs, results }: Ended,
   vitestCode: number,
 ): Promise<number> {
   // Somebody else may run scenarios on other stacks meanwhile; those are not ours to count.
-  const folders = readFolders(outDir, started).filter(
+  const folders = readFolders(out, started).filter(
     ({ stack }) => stack !== null && stacks.includes(stack),
   );
   const rows = folders.map(rowOfFolder);
   appendKilled(results, folders);
-  writeFileSync(join(outDir, 'junit.xml'), junit(rows));
-  const report = join(outDir, 'allure');
+  writeFileSync(join(out, 'junit.xml'), junit(rows));
+  const report = join(out, 'allure');
   const made = await execute(
     bin('allure'),
     ['awesome', results, '--output', report, '--single-file'],
@@ -206,8 +213,12 @@ async function finish(
   const worst = worstOf(rows);
   const nothing = rows.length === 0;
   if (nothing) process.stdout.write('no scenario ran\n');
-  process.stdout.write(`${counts(rows)}\n`);
+  const runs = await controlled(folders.flatMap(({ record }) => record ?? []));
+  process.stdout.write(`${controlLines(runs).join('\n')}\n`);
+  const controls = controlCounts(runs);
+  process.stdout.write(`${counts(rows, controls)}\n`);
   if (stopped !== undefined && worst !== 'dirty') return exitOfSignal[stopped];
+  if (worst === 'pass' && controls.failed > 0) return exitCodes.fail;
   // Vitest knows of failures that left no run folder, e.g. a scenario file with mistakes.
   return worst === 'pass'
     ? nothing && vitestCode === 0

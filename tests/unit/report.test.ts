@@ -9,7 +9,7 @@ import { unionMs } from '../../harness/records/spans.ts';
 import { openRunFolder } from '../../harness/run-tools/folder.ts';
 import { isAllowed } from '../../harness/run-tools/write-audit.ts';
 import { junit } from '../../reports/junit.ts';
-import { readFolder } from '../../reports/records.ts';
+import { outDir, readFolder } from '../../reports/records.ts';
 import { counts, rowOfFolder, summaryEvent, table } from '../../reports/summary.ts';
 import { stale } from '../../tools/schemas.ts';
 
@@ -148,9 +148,13 @@ test('chaos keeps its own flags and passes the others on', () => {
   expect(read(['--stacks', '2', '-t', 'cert', '--no-browser'])).toEqual({
     stacks: ['chaos', 'chaos-2'],
     profile: 'fast',
+    out: outDir,
     browser: false,
     keep: false,
     rest: ['-t', 'cert'],
   });
+  expect(read(['--out', '/some/where']).out).toBe('/some/where');
+  for (const out of [['--out'], ['--out', '--keep'], ['--out=/dev/null']])
+    expect(() => read(out), out.join(' ')).toThrow(/--out .*a folder, or a name that is free/);
   expect(() => read(['--stacks', 'many'])).toThrow(/whole number/);
 });
