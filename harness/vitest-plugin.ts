@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
 import type { TestProjectInlineConfiguration } from 'vitest/config';
+import { notYetFileName } from './scenarios/not-yet.ts';
 import { readSource } from './scenarios/source.ts';
 
 /**
@@ -50,6 +51,7 @@ export function scenarioProject(): TestProjectInlineConfiguration {
       include: ['scenarios/**/*.yaml'],
       exclude: [
         'scenarios/canaries/**',
+        `scenarios/**/${notYetFileName}`,
         ...(process.env.HOPDRILL_ONE_HOP === '1' ? [] : ['scenarios/one-hop/**']),
       ],
       isolate: false,

@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { basename, relative, resolve } from 'node:path';
 import {
   type Position,
   type Scenario,
@@ -8,6 +8,7 @@ import {
 } from '../records/scenario.ts';
 import { type Mistake, sentence } from './mistake.ts';
 import { nameMistakes } from './names.ts';
+import { notYetFileName } from './not-yet.ts';
 import { shapeMistakes } from './shape.ts';
 import { readSource } from './source.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -102,11 +103,18 @@ export function loadFiles(
  * scenario's name, or a part of it.
  */
 export function findFiles(patterns: readonly string[], root = process.cwd()): string[] {
-  const all = globSync('scenarios/**/*.yaml', { cwd: root }).sort();
+  const all = scenarioFiles('scenarios/**/*.yaml', root);
   const usual = all.filter((file) => !file.startsWith('scenarios/canaries/'));
   if (patterns.length === 0) return usual;
   const found = patterns.flatMap((pattern) => matching(pattern, all, usual, root));
   return [...new Set(found)];
+}
+
+/** A folder of scenarios also says what is not proved yet; that is no scenario. */
+function scenarioFiles(glob: string, cwd: string): string[] {
+  return globSync(glob, { cwd })
+    .filter((file) => file.endsWith('.yaml') && basename(file) !== notYetFileName)
+    .sort();
 }
 
 function matching(
@@ -118,21 +126,19 @@ function matching(
   const path = [resolve(pattern), resolve(root, pattern)].find((file) => existsSync(file));
   if (path !== undefined) {
     const found = statSync(path).isDirectory()
-      ? globSync('**/*.yaml', { cwd: path })
-          .sort()
-          .map((file) => resolve(path, file))
+      ? scenarioFiles('**/*.yaml', path).map((file) => resolve(path, file))
       : [path];
     return found.map((file) => relative(root, file));
   }
   const globbed = /[*?{[]/.test(pattern)
-    ? globSync(
+    ? scenarioFiles(
         pattern.includes('/') && pattern.startsWith('scenarios')
           ? pattern
           : `scenarios/**/${pattern}*`,
-        { cwd: root },
+        root,
       )
     : [];
-  if (globbed.length > 0) return globbed.filter((file) => file.endsWith('.yaml')).sort();
+  if (globbed.length > 0) return globbed;
   const exact = all.filter((file) => file.endsWith(`/${pattern}.yaml`));
   return exact.length > 0 ? exact : usual.filter((file) => file.includes(pattern));
 }
