@@ -5,7 +5,7 @@ import { request } from '../../harness/drivers/http.ts';
 import { planFault } from '../../harness/faults/index.ts';
 import type { Profile } from '../../harness/records/profile.ts';
 import { openEngine } from '../../harness/undo/engine.ts';
-import { type Bench, type Measurement, row, unmeasured } from './measurement.ts';
+import { type Bench, type Measurement, row, runsIn, unmeasured } from './measurement.ts';
 import { chaosToolkit } from './peers.ts';
 import { command, hopdrill } from './processes.ts';
 import { interleave, median, round, timed } from './statistics.ts';
@@ -89,6 +89,7 @@ async function ten(bench: Bench) {
       file,
       '--no-deadman',
       '--json',
+      ...runsIn(bench),
     ]);
   const reach = "<= 0.5 x Chaos Toolkit's ten";
   if (!bench.peers) {

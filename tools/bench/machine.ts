@@ -2,7 +2,7 @@
 // verdict.
 import { join } from 'node:path';
 import { root } from '../child.ts';
-import { type Bench, type Measurement, row, unmeasured } from './measurement.ts';
+import { type Bench, type Measurement, row, runsIn, unmeasured } from './measurement.ts';
 import { command, hopdrill } from './processes.ts';
 import { median, round } from './statistics.ts';
 
@@ -73,7 +73,7 @@ async function freshClone(bench: Bench) {
 
 /** Every scenario on two stacks, as the gate runs them. */
 async function catalogue(bench: Bench) {
-  const ended = await command('npm', ['run', 'chaos', '--', '--stacks', '2'], {
+  const ended = await command('npm', ['run', 'chaos', '--', '--stacks', '2', ...runsIn(bench)], {
     expect: [0, 1, 2, 3],
   });
   const perScenario = Number(/([\d.]+) s a scenario/.exec(ended.stdout)?.[1] ?? Number.NaN);

@@ -1,5 +1,6 @@
 // What a measurement is: some rows of the table in DESIGN 10, taken together because they are
 // compared with each other.
+import { join } from 'node:path';
 import type { BenchRow } from '../../harness/records/documents.ts';
 import type { Profile } from '../../harness/records/profile.ts';
 
@@ -15,6 +16,9 @@ export interface Bench {
   /** A folder that is removed at the end. */
   readonly work: string;
 }
+
+/** Run folders of a bench are not those of its user, and go with the rest of its work. */
+export const runsIn = ({ work }: Bench): string[] => ['--out', join(work, 'runs')];
 
 export interface Measurement {
   /** Rows that it gives; `--only` takes any of them, or the measurement's own name. */
