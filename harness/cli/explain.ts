@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { faults } from '../faults/index.ts';
+import { adviceOn } from '../preflight/advice.ts';
+import type { Signal } from '../preflight/types.ts';
 import { nearest } from '../records/nearest.ts';
 import { loadSystem, type System, systemNames } from '../systems/index.ts';
 import { WrongUsage } from './arguments.ts';
@@ -42,7 +44,7 @@ async function allPages(): Promise<Map<string, string>> {
       record.title,
       record.why,
       `breaks    ${record.faults.map((entry) => JSON.stringify(entry)).join(', ')}`,
-      `expects   ${[expect.hop, expect.signal, expect.cause].filter((one) => one !== undefined).join(' / ')}`,
+      `expects   ${[expect.hop, expect.signal, expect.cause].filter((one) => one !== undefined).join(' / ')}${expect.hop === 'none' ? '' : `, confidence ${expect.confidence}`}`,
       `user sees ${expect.user === undefined ? 'not asked' : `${expect.user.state}${expect.user.access === undefined ? '' : `, access ${expect.user.access}`}`}`,
       `repair    ${Array.isArray(record.repair) ? record.repair.join(', ') : record.repair}`,
       `proofs    ${record.recover.proof.join(', ')}`,
@@ -86,7 +88,10 @@ function addSystem(pages: Map<string, string>, system: System): void {
     );
   for (const [name, signal] of Object.entries(system.signals)) {
     const hops = system.hops.filter((hop) => hop.signals.includes(name)).map((hop) => hop.id);
-    const causes = signal.causes.map((cause) => `  ${cause}: ${system.causes[cause] ?? ''}`);
+    const causes = signal.causes.flatMap((cause) => [
+      `  ${cause}: ${system.causes[cause] ?? ''}`,
+      ...ownAdvice(signal, cause).map((line) => `    ${line}`),
+    ]);
     pages.set(
       name,
       lines(`${name} (signal, ${signal.severity})`, [
@@ -110,9 +115,20 @@ function addSystem(pages: Map<string, string>, system: System): void {
         `asked from ${hop.vantage}`,
         `signals   ${hop.signals.join(', ')}`,
         `explained by ${explained.join(', ') || 'nothing'}`,
+        ...(explained.length === 0 ? [] : ['unsure    while one of those gives no answer']),
       ]),
     );
   }
+}
+
+/** What holds for this cause and not for the signal as a whole. */
+function ownAdvice(signal: Signal, cause: string): string[] {
+  if (signal.advice?.[cause] === undefined) return [];
+  const { owner, next, command } = adviceOn(signal, cause);
+  return [
+    ...(owner === signal.owner ? [] : [`owner ${owner}`]),
+    `next  ${next}${command === undefined ? '' : ` (${command})`}`,
+  ];
 }
 
 function lines(title: string, rest: readonly string[]): string {

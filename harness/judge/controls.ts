@@ -49,7 +49,7 @@ function wrongExpectations(run: RunRecord, neighbours: Neighbours): Flip[] {
     field,
     changed: { ...run, expectation: { ...run.expectation, expect: { ...expect, ...change } } },
   });
-  const { hop, signal, cause, result, history = [], user } = expect;
+  const { hop, signal, cause, confidence, result, history = [], user } = expect;
   const flips: Flip[] = [];
   if (hop !== 'none') {
     flips.push(flip('hop', { hop: neighbours.hop(hop) }));
@@ -57,6 +57,7 @@ function wrongExpectations(run: RunRecord, neighbours: Neighbours): Flip[] {
       flips.push(flip('signal', { signal: neighbours.signal(hop, signal) }));
     if (signal !== undefined && cause !== undefined)
       flips.push(flip('cause', { cause: neighbours.cause(signal, cause) }));
+    flips.push(flip('confidence', { confidence: confidence === 'high' ? 'low' : 'high' }));
   }
   if (result !== undefined)
     flips.push(flip('result', { result: result === 'healthy' ? 'inconclusive' : 'healthy' }));

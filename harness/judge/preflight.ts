@@ -5,7 +5,7 @@ import { late, reason } from './reasons.ts';
 
 /** What the preflight named, against the hop, signal and cause that the file expects. */
 export function preflightReasons(expectation: Expectation, observation: Observation): Reason[] {
-  const { hop, signal, cause, also = [] } = expectation.expect;
+  const { hop, signal, cause, confidence, also = [] } = expectation.expect;
   if (hop === 'none') return greenReasons(expectation, observation);
   const because = (field: string, wanted: string, observed: string): Reason =>
     reason(expectation, `expect.${field}`, field, wanted, observed);
@@ -17,6 +17,12 @@ export function preflightReasons(expectation: Expectation, observation: Observat
     reasons.push(because('signal', signal, named.signal ?? 'none'));
   if (cause !== undefined && named.cause !== cause)
     reasons.push(because('cause', cause, named.cause ?? 'none'));
+  if (named.confidence !== confidence) {
+    const why = named.confidence_because.join('; ');
+    reasons.push(
+      because('confidence', confidence, `${named.confidence}${why === '' ? '' : `: ${why}`}`),
+    );
+  }
   const blamed = named.also_failing.filter((one) => !also.includes(one));
   if (blamed.length > 0) {
     const allowed = also.join(', ') || 'none';

@@ -6,6 +6,8 @@ export interface Judged extends HopRule {
   readonly status: 'pass' | 'fail' | 'warn' | 'unknown' | 'skipped' | 'not_run';
   readonly blames?: string | undefined;
   readonly inconclusive?: string | undefined;
+  /** Why somebody might see a failure of this hop otherwise. */
+  readonly doubts?: readonly string[] | undefined;
 }
 
 export interface Attribution {
@@ -14,8 +16,8 @@ export interface Attribution {
   readonly alsoFailing: readonly string[];
   /** Failing hop to the hop that explains it. */
   readonly explainedBy: ReadonlyMap<string, string>;
-  /** Roots that an unknown hop could explain. */
-  readonly lowConfidence: ReadonlySet<string>;
+  /** Roots that are not certain, each with why: what could explain them did not answer, or contradicts. */
+  readonly lowConfidence: ReadonlyMap<string, readonly string[]>;
   readonly inconclusiveBecause: readonly string[];
 }
 
@@ -48,12 +50,23 @@ function sharedResource(hop: Judged, failing: readonly Judged[]): string | null 
   );
 }
 
-/** What an unknown hop would blame is unknown too, so a narrowed relation counts here as well. */
-const mayBeExplainedByUnknown = (hop: Judged, hops: Hops): boolean =>
-  hop.explainedBy.some(
-    (explainer) =>
-      hops.get(typeof explainer === 'string' ? explainer : explainer.hop)?.status === 'unknown',
-  );
+const notAsked: Readonly<Partial<Record<Judged['status'], string>>> = {
+  unknown: 'gave no answer',
+  skipped: 'was not asked',
+  not_run: 'was not asked',
+};
+
+/**
+ * High is earned: whatever could explain a failure was asked and answered. What an unknown hop would
+ * blame is unknown too, so a narrowed relation counts here as well.
+ */
+function unanswered(hop: Judged, hops: Hops): string[] {
+  return hop.explainedBy.flatMap((explainer) => {
+    const id = typeof explainer === 'string' ? explainer : explainer.hop;
+    const word = notAsked[hops.get(id)?.status ?? 'pass'];
+    return word === undefined ? [] : [`${id} could explain it and ${word}`];
+  });
+}
 
 export function attribute(judged: readonly Judged[]): Attribution {
   const inOrder = [...judged].sort((a, b) => a.order - b.order);
@@ -65,8 +78,10 @@ export function attribute(judged: readonly Judged[]): Attribution {
     if (by !== null) explainedBy.set(hop.id, by);
   }
   const roots = failing.filter((hop) => !explainedBy.has(hop.id));
-  const lowConfidence = new Set(
-    roots.filter((hop) => mayBeExplainedByUnknown(hop, hops)).map((hop) => hop.id),
+  const lowConfidence = new Map(
+    roots
+      .map((hop) => [hop.id, [...unanswered(hop, hops), ...(hop.doubts ?? [])]] as const)
+      .filter(([, doubts]) => doubts.length > 0),
   );
   const failed = roots.find((hop) => !hop.side) ?? roots[0] ?? null;
   const inconclusiveBecause = failed ? [] : doubts(inOrder);
@@ -74,7 +89,7 @@ export function attribute(judged: readonly Judged[]): Attribution {
     result: failed ? 'failed' : inconclusiveBecause.length > 0 ? 'inconclusive' : 'healthy',
     failed: failed?.id ?? null,
     alsoFailing: roots
-      .filter((hop) => hop !== failed && !lowConfidence.has(hop.id))
+      .filter((hop) => hop !== failed && unanswered(hop, hops).length === 0)
       .map((hop) => hop.id),
     explainedBy,
     lowConfidence,

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { exitCodes } from '../records/exit-codes.ts';
 import type { HopReport, PreflightReport } from '../records/preflight.ts';
+import { adviceOn } from './advice.ts';
 import type { Attribution } from './attribution.ts';
 import type { AnySystem, Conclusion, Request } from './types.ts';
 import type { Walked } from './walk.ts';
@@ -49,6 +50,7 @@ function hopReport(walked: Walked, attribution: Attribution): HopReport {
     ruled_out: [...(finding?.ruledOut ?? [])],
     explained_by: explained,
     confidence: root ? (attribution.lowConfidence.has(hop.id) ? 'low' : 'high') : null,
+    confidence_because: root ? [...(attribution.lowConfidence.get(hop.id) ?? [])] : [],
     hint: finding?.hint ?? null,
   };
 }
@@ -88,6 +90,7 @@ export function reportOf(system: AnySystem, whole: Whole): PreflightReport {
   const hops = whole.walked.map((walked) => hopReport(walked, attribution));
   const failed = hops.find((hop) => hop.id === attribution.failed);
   const signal = failed?.signal ? system.signals[failed.signal] : undefined;
+  const advice = signal === undefined ? null : adviceOn(signal, failed?.cause ?? null);
   const missing = missingWords(system, hops);
   const because = [...attribution.inconclusiveBecause];
   if (!failed && missing !== null && request.flags['require-complete'] === true)
@@ -107,13 +110,16 @@ export function reportOf(system: AnySystem, whole: Whole): PreflightReport {
     signal: failed?.signal ?? null,
     cause: failed?.cause ?? null,
     confidence: failed?.confidence ?? null,
+    confidence_because: failed?.confidence_because ?? [],
     also_failing: hops
       .filter((hop) => attribution.alsoFailing.includes(hop.id))
       .map(({ id, signal, cause }) => ({ hop: id, signal, cause })),
-    owner: signal?.owner ?? null,
-    recovery: signal
-      ? { text: failed?.hint ?? signal.next, command: signal.command ?? null, auto: false }
-      : null,
+    owner: advice?.owner ?? null,
+    recovery: advice && {
+      text: failed?.hint ?? advice.next,
+      command: advice.command ?? null,
+      auto: false,
+    },
     doc: failed?.signal ? `hopdrill explain ${failed.signal}` : null,
     ruled_out: ruledOut(failed, hops),
     user_state: conclusion.userState,
@@ -153,7 +159,7 @@ export function errorReport(
     failed: null,
     alsoFailing: [],
     explainedBy: new Map(),
-    lowConfidence: new Set(),
+    lowConfidence: new Map(),
     inconclusiveBecause: [],
   };
   return reportOf(system, {

@@ -92,6 +92,7 @@ const judged = ({ hop, finding }: Walked): Judged => ({
   status: finding?.status ?? 'not_run',
   blames: finding?.blames,
   inconclusive: finding?.inconclusive,
+  doubts: finding?.doubts,
 });
 
 function wantedHops(system: AnySystem, { flags }: Request): ReadonlySet<string> {

@@ -3,6 +3,7 @@
 import { styleText } from 'node:util';
 import type { PreflightExplanation } from '../records/documents.ts';
 import type { HopReport, PreflightReport } from '../records/preflight.ts';
+import { adviceOn } from './advice.ts';
 import { missingWords } from './document.ts';
 import type { AnySystem } from './types.ts';
 
@@ -79,11 +80,14 @@ function detail(system: AnySystem, hop: HopReport): string[] {
   ];
   if (meaning) lines.push(`       ${meaning}`);
   if (hop.explained_by) lines.push(`explained by ${hop.explained_by}`);
-  else if (signal)
+  else if (signal) {
+    const { owner, next, command } = adviceOn(signal, hop.cause);
     lines.push(
-      `owner  ${signal.owner}`,
-      `next   ${hop.hint ?? signal.next}${signal.command ? `   (${signal.command})` : ''}`,
+      ...hop.confidence_because.map((why) => `unsure ${why}`),
+      `owner  ${owner}`,
+      `next   ${hop.hint ?? next}${command ? `   (${command})` : ''}`,
     );
+  }
   return lines;
 }
 
@@ -112,8 +116,7 @@ function classification(system: AnySystem, report: PreflightReport, width: numbe
   return lines;
 }
 
-/** `--explain`: what would be asked, without asking. */
-/** The same as `renderExplanation`, for machines. */
+/** `--explain`: what would be asked, without asking, for machines. */
 export function explanationOf(system: AnySystem): PreflightExplanation {
   const hops = system.hops.map((hop) => ({
     id: hop.id,
@@ -146,6 +149,7 @@ export function explanationOf(system: AnySystem): PreflightExplanation {
   return { system: system.name, hops };
 }
 
+/** The same as `explanationOf`, for people. */
 export function renderExplanation(system: AnySystem): string {
   const blocks = system.hops.map((hop) => {
     const explained = hop.explainedBy.map((by) =>

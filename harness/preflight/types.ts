@@ -25,6 +25,8 @@ export interface Finding {
   readonly evidence?: readonly Evidence[];
   readonly ruledOut?: readonly RuledOut[];
   readonly hint?: string;
+  /** Why somebody might see it otherwise: the hop is named with low confidence. */
+  readonly doubts?: readonly string[];
   /** Why a run without a failed hop cannot be called healthy although this one did not fail. */
   readonly inconclusive?: string;
 }
@@ -61,10 +63,18 @@ export interface HopDefinition<C = never> extends HopRule {
   run(context: C, earlier: (id: string) => Finding): Promise<Finding>;
 }
 
-export interface Signal {
+/** Who does what next. */
+export interface Advice {
   readonly owner: string;
   readonly next: string;
   readonly command?: string;
+}
+/** For one cause; without an owner the owner of the signal. A command belongs to its sentence. */
+export type OwnAdvice = Omit<Advice, 'owner'> & { readonly owner?: string };
+
+export interface Signal extends Advice {
+  /** For causes that want another next action than the signal as a whole. */
+  readonly advice?: Readonly<Record<string, OwnAdvice>>;
   /** Seconds from the fault until a preflight must name it. */
   readonly within: (policies: Policies) => number;
   readonly severity: 'P0' | 'P1' | 'P2' | 'P3';

@@ -41,6 +41,8 @@ export const hopReport = z.strictObject({
   ruled_out: z.array(z.strictObject({ what: z.string(), because: z.string() })),
   explained_by: z.string().nullable(),
   confidence: z.enum(['high', 'low']).nullable(),
+  /** What would have to be known to be certain. */
+  confidence_because: z.array(z.string()),
   hint: z.string().nullable(),
 });
 export type HopReport = z.infer<typeof hopReport>;
@@ -53,6 +55,7 @@ export const preflightReport = z.strictObject({
   signal: z.string().nullable(),
   cause: z.string().nullable(),
   confidence: z.enum(['high', 'low']).nullable(),
+  confidence_because: z.array(z.string()),
   also_failing: z.array(
     z.strictObject({
       hop: z.string(),

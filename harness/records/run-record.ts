@@ -12,6 +12,9 @@ const seen = z.strictObject({
   hop: z.string().nullable(),
   signal: z.string().nullable(),
   cause: z.string().nullable(),
+  confidence: z.enum(['high', 'low']).nullable(),
+  /** Why it is low. */
+  confidence_because: z.array(z.string()),
   also_failing: z.array(z.string()),
   because: z.array(z.string()),
   duration_ms: z.number(),

@@ -50,6 +50,10 @@ const expectation = z.strictObject({
   hop: z.string().describe('the one hop that must fail, or none'),
   signal: z.string().optional(),
   cause: z.string().optional(),
+  confidence: z
+    .enum(['high', 'low'])
+    .default('high')
+    .describe('how sure the preflight must be of the hop; low where it cannot be told apart'),
   result: z.enum(['healthy', 'inconclusive', 'failed']).optional().describe('only with hop: none'),
   history: z
     .array(z.string())

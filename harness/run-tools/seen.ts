@@ -9,6 +9,8 @@ export function seenOf(report: PreflightReport): Seen {
     hop: report.hop,
     signal: report.signal,
     cause: report.cause,
+    confidence: report.confidence,
+    confidence_because: report.confidence_because,
     also_failing: report.also_failing.map((one) => one.hop),
     because: [
       ...report.inconclusive_because,
@@ -20,7 +22,9 @@ export function seenOf(report: PreflightReport): Seen {
 
 export function wordsOf(seen: Seen): string {
   if (seen.result === 'failed')
-    return `${seen.hop} / ${seen.signal}${seen.cause === null ? '' : ` / ${seen.cause}`}`;
+    return [seen.hop, seen.signal, seen.cause, seen.confidence === 'low' ? 'unsure' : null]
+      .filter((word) => word !== null)
+      .join(' / ');
   return seen.result === 'healthy' ? 'healthy' : `inconclusive (${seen.because.join('; ')})`;
 }
 

@@ -259,7 +259,7 @@ function greenMistakes(expect: Raw): Mistake[] {
       found: 'nothing that is not so before the fault as well',
       allowed: 'with result: healthy also history, or a user who notices',
     });
-  for (const key of ['signal', 'cause']) {
+  for (const key of ['signal', 'cause', 'confidence']) {
     if (expect[key] !== undefined)
       mistakes.push({
         path: ['expect', key],

@@ -51,6 +51,12 @@ export function defineSystem<C>(definition: SystemDefinition<C>): SystemDefiniti
       .filter((hop) => hop.optional === true && definition.optionalHops?.[hop.id] === undefined)
       .map((hop) => `${hop.id} is optional, and optionalHops does not say with what it is asked`),
   );
+  for (const [name, { advice = {}, causes }] of Object.entries(definition.signals))
+    wrong.push(
+      ...Object.keys(advice)
+        .filter((cause) => !causes.includes(cause))
+        .map((cause) => `${name} has advice on ${cause}, which is none of its causes`),
+    );
   const given = new Set(definition.hops.flatMap((hop) => hop.signals));
   wrong.push(
     ...Object.keys(definition.signals)

@@ -213,6 +213,33 @@ describe('whatever the hops say', () => {
     );
   });
 
+  it('a hop is named with certainty only when all that could explain it answered', () => {
+    fc.assert(
+      fc.property(anything, (judged) => {
+        const { failed, lowConfidence } = attribute(judged);
+        const named = judged.find((hop) => hop.id === failed);
+        const silent = named?.explainedBy.filter((by) =>
+          ['unknown', 'skipped', 'not_run'].includes(
+            statusOf(judged, typeof by === 'string' ? by : by.hop) ?? '',
+          ),
+        );
+        expect(lowConfidence.get(failed ?? '')?.length ?? 0).toBe(silent?.length ?? 0);
+      }),
+    );
+  });
+
+  it('a probe that doubts its own finding is unsure, and stays a root of its own', () => {
+    const pass = (id: string, order: number): Judged => {
+      return { id, order, explainedBy: [], side: false, status: 'pass' };
+    };
+    const doubts = ['the record says otherwise'];
+    const { failed, alsoFailing, lowConfidence } = attribute([
+      { ...pass('a', 1), status: 'fail' },
+      { ...pass('b', 2), status: 'fail', doubts },
+    ]);
+    expect([failed, alsoFailing, lowConfidence.get('b')]).toEqual(['a', ['b'], doubts]);
+  });
+
   it('the side hop is the failed one only when it is the only root', () => {
     fc.assert(
       fc.property(anything, (judged) => {

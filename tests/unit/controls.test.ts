@@ -25,7 +25,9 @@ const named = recordOf(
     invariants: [{ name: 'n', ok: true, detail: 'held' }],
   }),
 );
-const healthy = seen({ result: 'healthy', hop: null, signal: null, cause: null });
+const healthy = seen({
+  ...{ result: 'healthy', hop: null, signal: null, cause: null, confidence: null },
+});
 const green = recordOf(
   run({
     expectation: expectation({
@@ -43,7 +45,7 @@ describe('the controls of a run', () => {
   test('flip each expected item by itself, and each fails for that item alone', () => {
     const controls = controlsOf(named, neighbours);
     expect(controls.map(({ name }) => name)).toEqual([
-      ...['wrong hop', 'wrong signal', 'wrong cause'],
+      ...['wrong hop', 'wrong signal', 'wrong cause', 'wrong confidence'],
       ...['wrong user.state', 'wrong user.access', 'wrong user.page', 'wrong never'],
       'forged window',
     ]);

@@ -17,7 +17,9 @@ const withUser = (over: Partial<UserSeen> = {}): Partial<UnjudgedRun> => ({
   expectation: expectation({ user: { ...expectUser } }),
   observation: observation({ user: { ...user, ...over } }),
 });
-const healthy = seen({ result: 'healthy', hop: null, signal: null, cause: null });
+const healthy = seen({
+  ...{ result: 'healthy', hop: null, signal: null, cause: null, confidence: null },
+});
 const alarm = seen({ hop: 'x' });
 const green = (over: Partial<UnjudgedRun['observation'] & object> = {}): Partial<UnjudgedRun> => ({
   expectation: expectation({
@@ -42,6 +44,9 @@ const runs: Readonly<Record<string, Partial<UnjudgedRun>>> = {
   passed: {},
   wrong: {
     observation: observation({ judged: seen({ hop: 'a', signal: 'b', also_failing: ['z'] }) }),
+  },
+  unsure: {
+    observation: observation({ judged: seen({ confidence: 'low', confidence_because: ['w'] }) }),
   },
   late: { observation: observation({ detected_after_ms: 40_000 }) },
   unclassified: {
@@ -127,7 +132,7 @@ const fieldOf = (path: Path): string =>
 
 /** Words that stand in the runs above, or that a field of few values may have. */
 const known = [
-  ...['inconclusive', 'failed', 'temporary', 'ok', 'declared_unwatched', 'unwatched'],
+  ...['low', 'inconclusive', 'failed', 'temporary', 'ok', 'declared_unwatched', 'unwatched'],
   ...['n', 'x', 'y', 'z', 'preflight-green', 'must_not'],
 ];
 

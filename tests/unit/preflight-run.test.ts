@@ -52,6 +52,23 @@ describe('a run', () => {
     expect(exitCodeOf(document)).toBe(1);
   });
 
+  it('says why it is unsure, in document and table, and gives the advice of the cause', async () => {
+    const system = systemOf([
+      hop('a', 1, async () => pass, { skip: () => 'no input' }),
+      hop('b', 2, async () => ({ ...broken, doubts: ['two records'] }), { explainedBy: ['a'] }),
+    ]);
+    const own = { next: 'mend the cause', command: 'mend why' };
+    const signals = { broken: { ...system.signals.broken!, advice: { why: own } } };
+    const document = await report({ ...system, signals });
+    const because = ['a could explain it and was not asked', 'two records'];
+    expect(document).toMatchObject({ hop: 'b', confidence: 'low', confidence_because: because });
+    expect(document.recovery).toEqual({ text: own.next, command: own.command, auto: false });
+    expect(document.owner).toBe('nobody');
+    const table = renderTable({ ...system, signals }, document, { colour: false, width: 100 });
+    for (const line of [...because.map((one) => `unsure ${one}`), 'mend the cause   (mend why)'])
+      expect(table).toContain(line);
+  });
+
   it('says what a hop waits for, why one was skipped, and which command tells more', async () => {
     const skipped = hop('b', 2, async () => pass, { after: ['a'], skip: () => 'needs --api-base' });
     const document = await report(systemOf([hop('a', 1, async () => broken), skipped]));

@@ -32,6 +32,15 @@ describe('judge', () => {
       { field: 'signal', expected: 'other', observed: 's', at: 'a.yaml:4:11' },
     ]);
   });
+  test('a right hop that is named without certainty fails, unless the file says so', () => {
+    const unsure = seen({ confidence: 'low', confidence_because: ['SSH is down'] });
+    expect(judged(expectation(), { judged: unsure }).reasons).toMatchObject([
+      { field: 'confidence', expected: 'high', observed: 'low: SSH is down' },
+    ]);
+    const low = expectation({ confidence: 'low' });
+    expect(judged(low, { judged: unsure }).verdict).toBe('pass');
+    expect(judged(low).reasons).toMatchObject([{ field: 'confidence', observed: 'high' }]);
+  });
   test('a further root is over-attribution unless it is expected', () => {
     const two = seen({ also_failing: ['x'] });
     expect(judged(expectation(), { judged: two }).reasons).toMatchObject([

@@ -1,6 +1,7 @@
 // The table of signals against the seeds' names.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { adviceOn } from '../../harness/preflight/advice.ts';
 import { causes, resources } from '../../harness/systems/gpuaas/causes.ts';
 import { hops } from '../../harness/systems/gpuaas/hops/index.ts';
 import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
@@ -74,6 +75,32 @@ describe('signals', () => {
         `${expected[0]}: ${own} / ${owner}`,
       ).toBe(true);
     }
+  });
+
+  it('never advise to enrol anew for time, trust, profile or rate, nor to restart what says why', () => {
+    const next = (signal: string, cause: string): string =>
+      adviceOn(signals[signal]!, cause).next.replace(
+        /(do not|not to) re-enroll.*|re-enrolling alone.*/i,
+        '',
+      );
+    for (const [name, signal] of Object.entries(signals))
+      for (const cause of signal.causes.filter((one) =>
+        /^clock|profile|untrusted|rate|revoked|cloned|blocked/.test(one),
+      ))
+        expect(next(name, cause), `${name} ${cause}`).not.toMatch(/re-?enrol/i);
+    for (const cause of ['task_poll_failed', 'fd_exhausted', 'no_recent_poll'])
+      expect(next('node_agent_heartbeat_stale', cause)).not.toMatch(/^restart/i);
+  });
+
+  it('leave the command of the signal out where the cause has another next action', () => {
+    const signal = signals.node_agent_heartbeat_stale!;
+    expect(adviceOn(signal, 'process_down')).toEqual({
+      owner: signal.owner,
+      next: signal.next,
+      command: 'systemctl restart gpuaas-node-agent',
+    });
+    expect(adviceOn(signal, 'fd_exhausted').command).toBeUndefined();
+    expect(adviceOn(signal, null).next).toBe(signal.next);
   });
 
   it('belong to hops, and the declaration agrees with itself', () => {

@@ -8,6 +8,8 @@ export const seen = (over: Partial<Seen> = {}): Seen => ({
   hop: 'h',
   signal: 's',
   cause: 'c',
+  confidence: 'high',
+  confidence_because: [],
   also_failing: [],
   because: [],
   duration_ms: 1,
@@ -29,6 +31,7 @@ const expected: Expectation['expect'] = {
   hop: 'h',
   signal: 's',
   cause: 'c',
+  confidence: 'high',
   within: 'default',
   never: [],
 };
@@ -59,7 +62,7 @@ export const run = (over: Partial<UnjudgedRun> = {}): UnjudgedRun => ({
   baseline: {
     green: true,
     detail: 'healthy',
-    seen: seen({ result: 'healthy', hop: null, signal: null, cause: null }),
+    seen: seen({ result: 'healthy', hop: null, signal: null, cause: null, confidence: null }),
   },
   effect: [{ name: 'f', ok: true, detail: '' }],
   observation: observation(),

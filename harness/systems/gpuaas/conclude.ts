@@ -59,9 +59,18 @@ function userAccess(findings: ReadonlyMap<string, Finding>): Conclusion['userAcc
   return findings.get('workload_terminal_startup_failure')?.status === 'pass' ? 'ok' : null;
 }
 
-/** Every node stale at once is one trouble of the fleet, not as many dead nodes. */
-async function scope(session: Session, failed: string | null): Promise<Conclusion['scope']> {
-  if (failed === null || !nodeSide.has(failed)) return failed === null ? null : 'node';
+/** The API, or the database under it, answers nobody. */
+const apiIsAway = new Set(['api_down', 'database_unavailable']);
+
+/** Every node stale at once, or an API that is away, is one trouble of the fleet. */
+async function scope(
+  session: Session,
+  failed: string | null,
+  findings: ReadonlyMap<string, Finding>,
+): Promise<Conclusion['scope']> {
+  if (failed === null) return null;
+  if (apiIsAway.has(findings.get(failed)?.cause ?? '')) return 'fleet';
+  if (!nodeSide.has(failed)) return 'node';
   const token = await session.operator();
   // Nobody is asked twice who did not answer.
   if (!hasApi(session) || token === undefined || !fromApi(await session.node())) return 'node';
@@ -94,7 +103,7 @@ export async function conclude(
 ): Promise<Conclusion> {
   const [state, reach, shown, sessionId, nodeId] = await Promise.all([
     userState(session, failed === null),
-    scope(session, failed),
+    scope(session, failed, findings),
     proof(session, findings),
     hasApi(session) ? session.sessionId().catch(() => null) : null,
     session.nodeId().catch(() => 'unknown'),
