@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { adviceOn } from '../../harness/preflight/advice.ts';
+import { defineSystem } from '../../harness/systems/define.ts';
 import { causes, resources } from '../../harness/systems/gpuaas/causes.ts';
 import { hops } from '../../harness/systems/gpuaas/hops/index.ts';
 import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
@@ -101,6 +102,14 @@ describe('signals', () => {
     });
     expect(adviceOn(signal, 'fd_exhausted').command).toBeUndefined();
     expect(adviceOn(signal, null).next).toBe(signal.next);
+  });
+
+  it('have no advice on a cause that is none of theirs', () => {
+    const signal = { ...gpuaas.signals.disk_full!, advice: { no_spaec: { next: 'Free space' } } };
+    const contradiction = { ...gpuaas, signals: { ...gpuaas.signals, disk_full: signal } };
+    expect(() => defineSystem(contradiction)).toThrow(
+      'disk_full has advice on no_spaec, which is none of its causes',
+    );
   });
 
   it('belong to hops, and the declaration agrees with itself', () => {
