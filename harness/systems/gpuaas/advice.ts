@@ -1,6 +1,6 @@
-// What to do next, where one sentence for the whole signal would be wrong. Seed 001 knows seven kinds
-// of next action: wait, repair certificates, re-enrol, repair the endpoint profile, rebootstrap,
-// reactivate, fix the control plane. Re-enrolling is none for time, trust, profile or rate.
+// What to do next, where one sentence for the whole signal would be wrong: wait, repair certificates,
+// re-enroll, repair the endpoint profile, bootstrap anew, reactivate, or fix the control plane. Wrong
+// time, trust, profile or rate is never mended by re-enrolling.
 import type { OwnAdvice } from '../../preflight/types.ts';
 
 type BySignal = Readonly<Record<string, Readonly<Record<string, OwnAdvice>>>>;
@@ -35,6 +35,7 @@ const raiseLimit: OwnAdvice = {
   owner: 'Node runtime',
   next: 'Raise the descriptor limit of the unit and find what holds them; the network is fine',
 };
+
 const names = {
   dns_nxdomain: repairNames,
   dns_nodata: repairNames,
