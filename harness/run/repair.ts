@@ -22,10 +22,14 @@ interface Input {
 /**
  * The platform's own procedures first, then our undo of every fault, whatever became of them.
  * Nothing here stops at a failure: what can still be put back is put back.
+ *
+ * After an injection that broke midway our undo alone puts back. It restores what was there before;
+ * a certificate that a procedure had issued in between would be replaced by the one it revoked.
  */
 export async function repair(input: Input, tools: Tools): Promise<Repaired> {
   const { plan, engine, injected } = input;
   const skipped = tools.signal.aborted || !injected;
+  const begun = engine.executed().some(({ phase }) => phase === 'inject');
   const repaired = skipped
     ? []
     : await runProcedures(input, tools).catch((error: unknown): Check[] => [
@@ -35,7 +39,10 @@ export async function repair(input: Input, tools: Tools): Promise<Repaired> {
   const names = plan.run.repair.map(({ name }) => name).filter((name) => ran.includes(name));
   const procedures = { names, after: engine.executed().length };
   const undone = await undoAll(plan, engine);
-  const differences = differencesOf(plan.run, engine, procedures, { injected, repaired: !skipped });
+  const differences = differencesOf(plan.run, engine, procedures, {
+    injected: begun,
+    repaired: !skipped,
+  });
   return { checks: [...repaired, ...undone], differences };
 }
 

@@ -67,6 +67,7 @@ interface Asked {
   readonly watching: Watching | null;
   /** Whether inject has begun: from here on there may be something to put back. */
   readonly begun: boolean;
+  /** Every fault went in, as far as the engine knows. */
   readonly injected: boolean;
   /** The preflight that is judged. */
   readonly report: PreflightReport | null;
@@ -89,9 +90,8 @@ async function ask({ plan, engine, handles }: Platform, tools: Tools): Promise<A
   const { during, check } = watching.mustNots;
 
   const done = await tools.step('inject', () => inject({ plan, engine }, tools));
-  const injected = done?.injected ?? engine.executed().some(({ phase }) => phase === 'inject');
-  const broken: Asked = { ...watched, begun: true, injected };
-  if (done?.injected !== true) return broken;
+  const broken: Asked = { ...watched, begun: true, injected: done?.injected === true };
+  if (!broken.injected) return broken;
 
   const active = await tools.step('effect', () => during(() => effect({ plan, engine }, tools)), {
     budgetMs: budgets.effect_ms,

@@ -2,7 +2,16 @@
 // it worked and did not.
 import { describe, expect, test } from 'vitest';
 import { openToxiproxy } from '../../harness/drivers/toxiproxy.ts';
-import { byHand, container, docker, hopdrill, profileOfSuite } from '../support/proof.ts';
+import { openEngine } from '../../harness/undo/engine.ts';
+import {
+  byHand,
+  container,
+  docker,
+  drill,
+  hopdrill,
+  one,
+  profileOfSuite,
+} from '../support/proof.ts';
 import {
   egress,
   mend,
@@ -166,4 +175,23 @@ describe('an undo that fails', () => {
       expect(ruled, 'the rule on the node is gone').toEqual([]);
     },
   );
+});
+
+test('after an injection that broke midway only our undo runs, and the node is whole', async () => {
+  const scenario = await one('node-agent/cert-expired-no-token');
+  const broken: typeof openEngine = (options) =>
+    openEngine({
+      ...options,
+      onPoint(point) {
+        if (point === 'injected') throw new Error('the connection broke');
+      },
+    });
+  const record = await drill(scenario, { openEngine: broken });
+  expect(record.verdict, JSON.stringify(record.reasons)).toBe('inconclusive');
+  // A procedure would have issued another certificate, and the undo would put the old one over it.
+  expect(record.repairs.map(({ name, ok }) => [name, ok])).toEqual([
+    ['undo tls.client-cert on node:node-1', true],
+  ]);
+  expect(record.leftovers).toEqual([]);
+  expect(record.recovery).toMatchObject({ recovered: true });
 });
