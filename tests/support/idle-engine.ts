@@ -1,4 +1,4 @@
-// An undo engine that breaks nothing: everything else of a run is real.
+// An undo engine whose faults do nothing: everything else of a run is real.
 import type { FaultPlan } from '../../harness/records/fault.ts';
 import { type Engine, openEngine } from '../../harness/undo/engine.ts';
 import type { ExecutedAction } from '../../harness/undo/engine-types.ts';
@@ -11,13 +11,14 @@ export const openIdleEngine: typeof openEngine = async (options) => {
   const idle: Pick<Engine, 'prepare' | 'inject' | 'executed'> = {
     prepare(given) {
       plans = given;
-      return engine.prepare(given);
+      return engine.prepare(given.map((plan) => ({ ...plan, inject: [] })));
     },
     inject(step) {
       before = engine.executed().length;
       const { fault, inject } = plans[step]!;
       for (const action of inject) pretended.push({ step, fault, phase: 'inject', action });
-      return Promise.resolve();
+      // The ledger says that the fault is in: the undo must know what a repair replaces after it.
+      return engine.inject(step);
     },
     executed: () => engine.executed().toSpliced(before, 0, ...pretended),
   };
