@@ -121,10 +121,10 @@ for f in "$@"; do [ "$(sum "$f")" = "$(sum "$(saved "$f")")" ] || { put_back "$@
 
 /** New content for an existing file: owner and mode stay. */
 export const replaceFile = `# replace the file, restart the agent
-set -e; f=$1 unit=$2; cp -a "$f" "$f.hopdrill"; cat > "$f.hopdrill"; mv -f "$f.hopdrill" "$f"; [ -z "$unit" ] || systemctl restart "$unit"`;
+set -e; f=$1 unit=$2; cp -a "$f" "$f.hopdrill"; cat > "$f.hopdrill"; mv -f "$f.hopdrill" "$f"; [ -z "$unit" ] || systemctl try-restart "$unit"`;
 
 export const restartAgent = `# restart the agent, so that it feels it
-systemctl restart "$1"`;
+systemctl try-restart "$1"`;
 
 /** Prints the value of one variable of the running agent, else of its env file. Sets `value`. */
 export const agentVariable = `

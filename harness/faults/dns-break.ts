@@ -37,7 +37,7 @@ n=0; while [ $n -lt 40 ]; do
   sleep 0.05; n=$((n + 1))
 done
 [ $n -lt 40 ] || { echo "$1 still resolves to $now" >&2; exit 1; }
-systemctl restart "$3"`;
+systemctl try-restart "$3"`;
 
 const activeScript = `# what a lookup on the node gives now, and what the agent says of it
 ${feltByAgent}

@@ -40,7 +40,7 @@ cat out.pem`;
 const injectScript = `# put the certificate in, restart the agent
 set -e; f=$1; cp -a "$f" "$f.hopdrill"; cat > "$f.hopdrill"; mv -f "$f.hopdrill" "$f"
 if [ "$4" = remove ]; then cp -a "$2" "$2.hopdrill"; sed '/^GPUAAS_ENROLLMENT_TOKEN=/d' "$2" > "$2.hopdrill"; mv -f "$2.hopdrill" "$2"; fi
-systemctl restart "$3"`;
+systemctl try-restart "$3"`;
 
 /** Of the env file only the token's line: the rest is not ours. Its value is never printed. */
 const digestScript = `# the certificate, and whether there is a token
