@@ -159,12 +159,22 @@ async function exec(
   await new Promise<void>((resolve, reject) => {
     stream.once('end', resolve).once('close', resolve).once('error', reject);
   });
-  return {
+  const result = {
     code: await exitCode(job),
     stdout: Buffer.concat(out).toString(),
     stderr: Buffer.concat(err).toString(),
   };
+  const said = `${result.stdout}${result.stderr}`;
+  if (result.code !== 0 && stoppedMeanwhile.test(said))
+    throw new DriverError('docker', 'failed', `exec ${name}: ${said.trim()}`, { status: conflict });
+  return result;
 }
+
+/** What the engine answers for a container that is not running. */
+const conflict = 409;
+/** In its words for one that stops between the order and the start of the command. */
+export const stoppedMeanwhile =
+  /^OCI runtime exec failed: .*(executing setns process|stopped container|is not running)/;
 
 /** The engine may still call it running for a moment after the streams ended. */
 async function exitCode(job: Docker.Exec): Promise<number> {

@@ -149,6 +149,13 @@ export function leadsTo(
 }
 
 /**
+ * Nobody waits any longer for a stream once the node itself is known to be in trouble: whether its
+ * refusal came before that is a matter of tenths of a second.
+ */
+export const mayBeGivenUp = ({ first }: Pair, hop: string): boolean =>
+  hop === 'gateway_node_stream' && hopOf(first) === 'node_readiness';
+
+/**
  * Pairs with the side hop, by hand: without a way in, what is measured on the node is unknown, and
  * what follows from it is named in its stead. Operator access is never the failed hop then; it is
  * explained by a stale heartbeat and by nothing else.
