@@ -56,12 +56,19 @@ export function differencesOf(
   const superseded = engine.steps.flatMap(({ state, step }) =>
     state === 'superseded' ? [step] : [],
   );
-  // Repairs that were never begun, because the run was interrupted, are no difference.
+  const executed = executedLines(engine.executed(), procedures);
+  const isPrepared = (line: string): boolean =>
+    engine.steps.some(({ step }) => line.startsWith(`${step} `));
+  // What an injection did not come to is no difference: the rest of one that broke midway, and all
+  // of a fault whose prior state could not be read.
+  const isDue = (line: string): boolean =>
+    executed.includes(line) || (isPrepared(line) && (injected || !/^\d+ inject /.test(line)));
+  // Neither are repairs that were never begun.
   const repairs = repaired ? repair.map(({ name }) => name) : [];
   const planned = plannedLines(faults, repairs).filter(
-    (line) => injected || !/^\d+ inject /.test(line),
+    (line) => line.startsWith(repairLine('')) || isDue(line),
   );
-  return differences(planned, executedLines(engine.executed(), procedures), superseded);
+  return differences(planned, executed, superseded);
 }
 
 /** The platform's own procedures that ran, after how many of our own actions. */

@@ -29,7 +29,6 @@ interface Input {
 export async function repair(input: Input, tools: Tools): Promise<Repaired> {
   const { plan, engine, injected } = input;
   const skipped = tools.signal.aborted || !injected;
-  const begun = engine.executed().some(({ phase }) => phase === 'inject');
   const repaired = skipped
     ? []
     : await runProcedures(input, tools).catch((error: unknown): Check[] => [
@@ -39,10 +38,7 @@ export async function repair(input: Input, tools: Tools): Promise<Repaired> {
   const names = plan.run.repair.map(({ name }) => name).filter((name) => ran.includes(name));
   const procedures = { names, after: engine.executed().length };
   const undone = await undoAll(plan, engine);
-  const differences = differencesOf(plan.run, engine, procedures, {
-    injected: begun,
-    repaired: !skipped,
-  });
+  const differences = differencesOf(plan.run, engine, procedures, { injected, repaired: !skipped });
   return { checks: [...repaired, ...undone], differences };
 }
 

@@ -195,3 +195,13 @@ test('after an injection that broke midway only our undo runs, and the node is w
   expect(record.leftovers).toEqual([]);
   expect(record.recovery).toMatchObject({ recovered: true });
 });
+
+test('a prior state that cannot be read is inconclusive, and no failure of anybody', async () => {
+  const faults = '  - user.remove: { on: node, user: nobody-of-that-name }';
+  const record = await drill(await one(scenarioFile(text({ faults }))));
+  expect([record.verdict, record.reasons.map(({ field }) => field)]).toEqual([
+    'inconclusive',
+    ['inject'],
+  ]);
+  expect(record.leftovers).toEqual([]);
+});

@@ -1,8 +1,15 @@
 // Acceptance 4: what ran is what was planned, in its order; leases, polls and superseded undos
 // apart.
 import { describe, expect, test } from 'vitest';
-import { type Done, differences, executedLines, plannedLines } from '../../harness/plan/actions.ts';
+import {
+  type Done,
+  differences,
+  differencesOf,
+  executedLines,
+  plannedLines,
+} from '../../harness/plan/actions.ts';
 import type { FaultPlan } from '../../harness/records/fault.ts';
+import type { Engine } from '../../harness/undo/engine.ts';
 
 const act = (name: string) =>
   ({ kind: 'docker', verb: 'stop', container: name }) as unknown as Done['action'];
@@ -72,5 +79,36 @@ describe('executed against planned', () => {
   });
   test('a superseded undo is meant not to run', () => {
     expect(compare([...broken, ...undoA], undefined, [1])).toEqual([]);
+  });
+});
+
+describe('an injection that did not come to its end', () => {
+  const notInjected = (steps: number[], done: readonly Done[]) =>
+    differencesOf(
+      { faults, repair: [] },
+      {
+        steps: steps.map((step) => ({ step, state: 'verified' })),
+        executed: () => done,
+      } as unknown as Engine,
+      { names: [], after: done.length },
+      { injected: false, repaired: false },
+    );
+  const [first] = injects;
+
+  test('a prior state that cannot be read: nothing else was due', () => {
+    expect(notInjected([], snapshots.slice(0, 1))).toEqual([]);
+  });
+  test('broken midway: the rest was not due, the undo is', () => {
+    expect(notInjected([0, 1], [...snapshots, first!, ...undoB, ...undoA])).toEqual([]);
+    expect(notInjected([0, 1], [...snapshots, first!, ...undoB])).toEqual([
+      expect.stringContaining('planned, not executed: 0 undo'),
+      expect.stringContaining('planned, not executed: 0 undo'),
+    ]);
+  });
+  test('what was done and not planned is still named', () => {
+    const stranger = ran(0, 'inject', 'stranger');
+    expect(notInjected([0, 1], [...snapshots, stranger, ...undoB, ...undoA])).toEqual([
+      expect.stringContaining('executed, not planned: 0 inject'),
+    ]);
   });
 });
