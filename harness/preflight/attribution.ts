@@ -6,6 +6,8 @@ export interface Judged extends HopRule {
   readonly status: 'pass' | 'fail' | 'warn' | 'unknown' | 'skipped' | 'not_run';
   readonly blames?: string | undefined;
   readonly inconclusive?: string | undefined;
+  /** The earlier hop that this one found to blame. */
+  readonly charges?: string | undefined;
   /** Why somebody might see a failure of this hop otherwise. */
   readonly doubts?: readonly string[] | undefined;
 }
@@ -37,6 +39,11 @@ function failingExplainer(hop: Judged, hops: Hops, seen: ReadonlySet<string>): s
   }
   return throughUnknown;
 }
+
+const chargedHop = ({ charges = '', order }: Judged, hops: Hops): string | null => {
+  const to = hops.get(charges);
+  return to?.status === 'fail' && to.order < order ? to.id : null;
+};
 
 /**
  * An earlier hop that blames the same resource. A side hop never counts, or two hops could explain
@@ -74,7 +81,10 @@ export function attribute(judged: readonly Judged[]): Attribution {
   const failing = inOrder.filter((hop) => hop.status === 'fail');
   const explainedBy = new Map<string, string>();
   for (const hop of failing) {
-    const by = failingExplainer(hop, hops, new Set([hop.id])) ?? sharedResource(hop, failing);
+    const by =
+      chargedHop(hop, hops) ??
+      failingExplainer(hop, hops, new Set([hop.id])) ??
+      sharedResource(hop, failing);
     if (by !== null) explainedBy.set(hop.id, by);
   }
   const roots = failing.filter((hop) => !explainedBy.has(hop.id));

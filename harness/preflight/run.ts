@@ -2,6 +2,7 @@
 // parsed from argv.
 import type { PreflightReport } from '../records/preflight.ts';
 import { attribute, type Judged } from './attribution.ts';
+import { settleCharges } from './charges.ts';
 import { newId, reportOf } from './document.ts';
 import type { AnySystem, Conclusion, Finding, Request, RunHandle } from './types.ts';
 import { type Walked, walk } from './walk.ts';
@@ -50,7 +51,7 @@ export async function runPreflight(
       void policies.then((values) => {
         if (!over) endAfter(Math.max(...system.hops.map((hop) => hop.deadlineMs(values))) + 5000);
       });
-    const walked = await walk(system.hops, context as never, {
+    const seen = await walk(system.hops, context as never, {
       request,
       policies,
       signal: stop.signal,
@@ -59,6 +60,7 @@ export async function runPreflight(
       inOrder: request.flags['in-order'] === true,
       ...(options.progress && { progress: options.progress }),
     });
+    const walked = settleCharges(seen);
     const attribution = attribute(walked.map(judged));
     const findings = new Map(
       walked.flatMap(({ hop, finding }) => (finding ? [[hop.id, finding] as const] : [])),
@@ -92,6 +94,7 @@ const judged = ({ hop, finding }: Walked): Judged => ({
   status: finding?.status ?? 'not_run',
   blames: finding?.blames,
   inconclusive: finding?.inconclusive,
+  charges: finding?.charges?.hop,
   doubts: finding?.doubts,
 });
 

@@ -27,6 +27,8 @@ export interface Finding {
   readonly hint?: string;
   /** Why somebody might see it otherwise: the hop is named with low confidence. */
   readonly doubts?: readonly string[];
+  /** What was learned here about an earlier hop; it counts when that one did not fail by itself. */
+  readonly charges?: { readonly hop: string; readonly finding: Finding };
   /** Why a run without a failed hop cannot be called healthy although this one did not fail. */
   readonly inconclusive?: string;
 }

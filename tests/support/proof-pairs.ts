@@ -118,7 +118,7 @@ export function judgedOf(picture: Picture): Judged[] {
     if (said === 'silent warn') return { ...base, status: 'warn' };
     return typeof said === 'string'
       ? { ...base, status: said }
-      : { ...base, status: 'fail', blames: said.blames };
+      : { ...base, status: 'fail', blames: said.blames, charges: said.charges };
   });
 }
 

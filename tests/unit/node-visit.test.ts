@@ -13,6 +13,7 @@ const visitOf = (lines: string, clockOffsetMs = 0): Visit => ({
   clockOffsetMs,
   clockErrorMs: 5,
   readRecord: async () => null,
+  knock: async () => ({}),
   sections: parseFacts(lines.replaceAll('|', '\t')),
 });
 const dialOf = (lines: string, clockOffsetMs = 0) =>
@@ -216,6 +217,12 @@ describe('what the unit says', () => {
   });
   it('a binary that cannot be executed, a key that cannot be read', () => {
     expect(unit('activating', 'auto-restart', 'unit|ExecMainStatus|203')).toMatchObject({
+      kind: 'not_executable',
+      cause: 'exec_format',
+    });
+    const later =
+      'again|ActiveState|activating\nagain|SubState|auto-restart\nagain|NRestarts|4\nagain|ExecMainStatus|203';
+    expect(unit('active', 'running', later)).toMatchObject({
       kind: 'not_executable',
       cause: 'exec_format',
     });

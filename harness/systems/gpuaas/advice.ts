@@ -35,6 +35,14 @@ const raiseLimit: OwnAdvice = {
   owner: 'Node runtime',
   next: 'Raise the descriptor limit of the unit and find what holds them; the network is fine',
 };
+const mendLoss: OwnAdvice = {
+  owner: 'Environment networking',
+  next: 'Find where packets of this way are lost (interface, tunnel, firewall); the services are up',
+};
+const mendDelay: OwnAdvice = {
+  owner: 'Environment networking',
+  next: 'Find what makes this way slow (tunnel, route, bandwidth); the services are up',
+};
 
 const names = {
   dns_nxdomain: repairNames,
@@ -45,6 +53,7 @@ const names = {
   dns_timeout: repairResolver,
 };
 const time = { clock_ahead: syncTime, clock_behind: syncTime };
+const way = { packet_loss: mendLoss, slow_link: mendDelay };
 const serverCertificate = {
   server_cert_expired: repairServerCertificate,
   server_cert_not_yet_valid: repairServerCertificate,
@@ -55,6 +64,7 @@ const serverCertificate = {
 export const advice: BySignal = {
   node_agent_api_unreachable: {
     ...names,
+    ...way,
     api_down: fixControlPlane,
     app_stall: fixControlPlane,
     http_reset: fixControlPlane,
@@ -71,6 +81,7 @@ export const advice: BySignal = {
     },
   },
   node_agent_auth_failed: {
+    ...time,
     cert_untrusted_by_ingress: {
       owner: 'Control plane / PKI',
       next: 'Repair the CA first: render one CA into API signing and ingress trust; re-enrolling alone gives certificates that are refused again',
@@ -123,6 +134,7 @@ export const advice: BySignal = {
   terminal_node_stream_timeout: {
     ...names,
     ...time,
+    ...way,
     ...serverCertificate,
     profile_drift: repairProfile,
     wrong_endpoint: repairProfile,

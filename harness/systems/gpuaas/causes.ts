@@ -32,6 +32,8 @@ export const causes: Readonly<Record<string, string>> = {
   url_invalid: 'the address that the agent is configured with is no URL',
   tls_stall: 'connected, then no certificate came',
   tls_reset: 'connected, then closed before a certificate came',
+  packet_loss: 'the way is there, and loses packets: some connections come about, others do not',
+  slow_link: 'the way is there, and answers take too long for who waits at its end',
   tls_to_plain: 'what answers speaks no TLS',
   tls_self_signed: 'the certificate shown is signed by itself',
   tls_wrong_usage: 'the certificate shown is not made for servers',
@@ -175,4 +177,6 @@ export const wayIsBroken = [
   'dns_failed',
   'tls_stall',
   'tls_reset',
+  'packet_loss',
+  'slow_link',
 ] as const;

@@ -6,6 +6,7 @@ export const seedDefaults: Policies = {
   'node.poll_window_seconds': 30,
   'node.task_lease_seconds': 90,
   'node.retry_backoff_max_seconds': 30,
+  'node.rate_limited_poll_seconds': 120,
   'terminal.node_stream_timeout_seconds': 15,
   'terminal.pty_ready_timeout_seconds': 10,
   'node.disk_pressure_percent': 90,
@@ -20,6 +21,8 @@ export const stale = (policies: Policies): number =>
 export const beat = (policies: Policies): number => value(policies, 'node.poll_window_seconds');
 export const backoff = (policies: Policies): number =>
   value(policies, 'node.retry_backoff_max_seconds');
+export const rateLimitedPoll = (policies: Policies): number =>
+  value(policies, 'node.rate_limited_poll_seconds');
 export const stream = (policies: Policies): number =>
   value(policies, 'terminal.node_stream_timeout_seconds');
 export const pty = (policies: Policies): number =>

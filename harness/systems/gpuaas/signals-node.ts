@@ -124,6 +124,8 @@ export const nodeSignals: Readonly<Record<string, Signal>> = {
       'identity_mismatch',
       'cloned_identity_detected',
       'auth_refused',
+      'clock_ahead',
+      'clock_behind',
     ],
   },
   edge_rate_limited: {

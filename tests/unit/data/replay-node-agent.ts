@@ -33,6 +33,11 @@ const stopped = fail('node_agent_heartbeat_stale', 'process_down', 'unit:agent')
 const untrusted = tlsFailed('server_tls_untrusted', 'file:ca-bundle');
 const sshDown: Picture = { node_readiness: 'unknown', node_terminal_reachability: 'unknown' };
 
+const lateOnTheWayToTheApi: Failing = {
+  ...fail('terminal_node_stream_timeout', 'late', 'link:term'),
+  charges: 'node_runtime_api_reachability',
+};
+
 export const nodeAgent: readonly Situation[] = [
   {
     id: 'node-agent-service-stopped',
@@ -150,5 +155,25 @@ export const nodeAgent: readonly Situation[] = [
     'node_ops_access',
     fail('node_ops_access_unhealthy', 'guest_agent_and_ssh_down', 'link:ssh'),
     sshDown,
+  ),
+  // Last, as what is seen of a situation at large is what others are combined with.
+  cutFromApi(unreachable('tcp_timeout'), 'the agent alone, by its own word'),
+  cutFromApi(untrusted, 'the agent alone, by its own word', 'node-api-stale-trust-bundle'),
+  situation(
+    'node-agent-pointed-at-public-edge',
+    'node_recovery_status',
+    auth('endpoint_profile_drift', 'link:node-api'),
+    stale('task_poll_failed'),
+    noPolls,
+    'by its own word, the probe being accepted',
+  ),
+  // Polls get through now and then: what is late further on was charged to the way of the polls.
+  situation(
+    'node-api-egress-blocked',
+    'node_runtime_api_reachability',
+    unreachable('packet_loss'),
+    { ...stale('no_recent_poll'), gateway_node_stream: lateOnTheWayToTheApi },
+    { gateway_node_stream: lateOnTheWayToTheApi, workload_terminal_startup_failure: 'unknown' },
+    'some packets are lost',
   ),
 ];

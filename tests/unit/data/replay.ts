@@ -5,6 +5,8 @@ export interface Failing {
   readonly signal: string;
   readonly cause: string;
   readonly blames: string;
+  /** The earlier hop that this one found to be what it waited for. */
+  readonly charges?: string;
 }
 export type Said = Failing | 'unknown' | 'warn' | 'silent warn' | 'skipped';
 export type Picture = Readonly<Record<string, Said>>;

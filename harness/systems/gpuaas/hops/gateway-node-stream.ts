@@ -5,7 +5,8 @@ import type { Conversation } from '../probe/conversation.ts';
 import { at, evidence, granted, list, str } from '../probe/http.ts';
 import { drift } from '../probe/node-context.ts';
 import { lacksForTerminal, type Session } from '../probe/session.ts';
-import { taskOf } from '../probe/task.ts';
+import { type Task, taskOf } from '../probe/task.ts';
+import { allWays, charged } from '../probe/ways.ts';
 import { declaredTerminal } from './node-terminal-reachability.ts';
 
 interface Records {
@@ -65,13 +66,16 @@ function mtlsFailed(records: Records): Finding | null {
   };
 }
 
-async function noStream(session: Session, id: string, records: Records): Promise<Finding> {
+async function openTask(session: Session, id: string): Promise<Task | null> {
   const token = (await session.operator()) ?? (await session.user());
   const answer = await (await session.api())(
     `/v1/terminal/sessions/${encodeURIComponent(id)}`,
     token === undefined ? {} : { token },
   );
-  const task = granted(answer) ? taskOf(at(answer.json, 'open_task')) : null;
+  return granted(answer) ? taskOf(at(answer.json, 'open_task')) : null;
+}
+
+async function noStream(session: Session, task: Task | null, records: Records): Promise<Finding> {
   const timeout = (cause: string, summary: string): Finding => ({
     status: 'fail',
     signal: 'terminal_node_stream_timeout',
@@ -109,6 +113,23 @@ async function noStream(session: Session, id: string, records: Records): Promise
     'no_stream',
     `no stream for the session; terminal.open ${task?.status ?? 'not told'}${task?.error ? ` (${task.error})` : ''}`,
   );
+}
+
+/**
+ * A stream that is only late is explained by the way on which the time went: to the agent that had
+ * to take the task, or from there to the listener.
+ */
+async function chargedIfLate(
+  session: Session,
+  task: Task | null,
+  found: Finding,
+): Promise<Finding> {
+  if (found.cause !== 'late' && found.cause !== 'no_stream') return found;
+  const { createdAt = null, dispatchedAt = null } = task ?? {};
+  const toAgent = createdAt === null || dispatchedAt === null ? null : dispatchedAt - createdAt;
+  const most = (stream(await session.policies()) * 1000) / 3;
+  const went = toAgent === null ? allWays : toAgent > most ? allWays.slice(0, 1) : allWays.slice(1);
+  return charged(session, found, went);
 }
 
 /** A stream that is there needs no end of the session to be seen. */
@@ -164,6 +185,10 @@ export const gatewayNodeStream: HopDefinition<Session> = {
       ],
     };
     if (connected) return { ...facts, status: 'pass', summary: 'the gateway recorded the stream' };
-    return { ...facts, ...(mtlsFailed(records) ?? (await noStream(session, id, records))) };
+    const refused = mtlsFailed(records);
+    if (refused !== null) return { ...facts, ...refused };
+    const task = await openTask(session, id);
+    const missing = await noStream(session, task, records);
+    return { ...facts, ...(await chargedIfLate(session, task, missing)) };
   },
 };

@@ -7,6 +7,8 @@ import { currentReason, localRecord } from '../probe/record.ts';
 import { hasOperator, type Session } from '../probe/session.ts';
 import { type UnitState, unitState } from '../probe/unit.ts';
 import type { Visit } from '../probe/visit.ts';
+import { charged } from '../probe/ways.ts';
+import { withWord } from '../probe/word.ts';
 
 /** Facts of the node that are a failure whatever the clock of the heartbeat says. */
 function brokenUnit(unit: UnitState): Finding | null {
@@ -33,9 +35,20 @@ function brokenUnit(unit: UnitState): Finding | null {
 function staleCause(visit: Visit | null): string {
   if (!visit?.sections) return 'no_recent_poll';
   if (visit.sections.process?.state === 'T') return 'process_frozen';
-  const record = localRecord(visit);
-  if (record?.code === 'EMFILE' || record?.code === 'ENFILE') return 'fd_exhausted';
-  return currentReason(record) === 'task_poll_failed' ? 'task_poll_failed' : 'no_recent_poll';
+  if (outOfDescriptors(visit)) return 'fd_exhausted';
+  return currentReason(localRecord(visit)) === 'task_poll_failed'
+    ? 'task_poll_failed'
+    : 'no_recent_poll';
+}
+
+/** A connection and a file to read at the same time is what the agent needs. */
+const neededDescriptors = 3;
+
+function outOfDescriptors(visit: Visit): boolean {
+  const code = localRecord(visit)?.code ?? '';
+  if (code === 'EMFILE' || code === 'ENFILE') return true;
+  const [open, most] = (visit.sections?.process?.fds ?? '').split('/').map(Number);
+  return open !== undefined && most !== undefined && open + neededDescriptors > most;
 }
 
 function judge(
@@ -108,8 +121,10 @@ export const nodeHeartbeat: HopDefinition<Session> = {
     const model = readModel(answer);
     const unit = visit?.sections ? unitState(visit, policies) : null;
     const finding = judge(model ? freshness(model, policies) : null, model, unit, visit);
-    return {
-      ...finding,
+    const late = finding.cause === 'no_recent_poll' || finding.cause === 'task_poll_failed';
+    const found = late ? await charged(session, finding, ['api']) : finding;
+    return withWord(session, 'node_heartbeat', {
+      ...found,
       target: text(session.request, 'agent-unit') ?? 'gpuaas-node-agent.service',
       steps: answer.steps,
       evidence: [
@@ -123,6 +138,6 @@ export const nodeHeartbeat: HopDefinition<Session> = {
         ...(visit?.sections?.unit ? [evidence('unit', 'node', visit.sections.unit)] : []),
         ...(visit?.sections?.process ? [evidence('process', 'node', visit.sections.process)] : []),
       ],
-    };
+    });
   },
 };

@@ -8,6 +8,7 @@ import { type ReadModel, readModel } from '../probe/read-model.ts';
 import { currentReason, localRecord } from '../probe/record.ts';
 import { hasOperator, type Session } from '../probe/session.ts';
 import type { Visit } from '../probe/visit.ts';
+import { agentOffset, withWord } from '../probe/word.ts';
 
 /**
  * Operator reasons of the read model that speak of identity, profile or trust. The others belong to
@@ -21,15 +22,6 @@ const operatorReasons = [
   'identity_revoked_or_fenced',
   'cloned_identity_detected',
 ];
-const localReasons: Readonly<Record<string, string>> = {
-  identity_revoked: 'identity_revoked_or_fenced',
-  endpoint_profile_drift: 'endpoint_profile_drift',
-  recovery_enrollment_blocked: 'recovery_enrollment_blocked',
-  recovery_token_missing: 'recovery_token_missing',
-  cert_expired: 'cert_expired',
-  cert_untrusted_by_ingress: 'cert_untrusted_by_ingress',
-  edge_rate_limited: 'edge_rate_limited',
-};
 
 interface Known {
   readonly model: ReadModel | null;
@@ -38,20 +30,27 @@ interface Known {
   readonly withoutCertificate: Dial | null;
   readonly drifted: { effective: string; declared: string } | null;
   readonly local: string | null;
+  readonly node: string;
 }
 
-/** The certificate by itself, before anybody was asked. */
-function localIdentity(visit: Visit | null): string | null {
+/** The certificate by itself, before anybody was asked, at the time that the agent believes it is. */
+function localIdentity({ visit, node }: Known): string | null {
+  const self = visit?.sections?.env?.GPUAAS_NODE_ID;
+  if (self !== undefined && node !== 'unknown' && self !== node) return 'identity_mismatch';
   const files = visit?.sections?.files;
   if (!files) return null;
   if (files.cert === 'ENOENT' || files.key === 'ENOENT') return 'cert_missing';
   if (files.pair === 'mismatch') return 'key_mismatch';
   if (files.cert === 'ok' && files.pair === 'no certificate') return 'cert_unparsable';
-  const now = Number(visit?.sections?.clock?.epoch_ms);
+  const ofNode = Number(visit?.sections?.clock?.epoch_ms);
+  const now = ofNode + (visit === null ? 0 : (agentOffset(visit) ?? 0));
+  const ours = ofNode - (visit?.clockOffsetMs ?? 0);
   const end = Date.parse(/^notAfter=(.*)$/m.exec(files.certificate ?? '')?.[1] ?? '');
   const begin = Date.parse(/^notBefore=(.*)$/m.exec(files.certificate ?? '')?.[1] ?? '');
-  if (Number.isFinite(end) && now > end) return 'cert_expired';
-  return Number.isFinite(begin) && now < begin ? 'cert_not_yet_valid' : null;
+  if (Number.isFinite(end) && now > end) return ours > end ? 'cert_expired' : 'clock_ahead';
+  if (Number.isFinite(begin) && now < begin)
+    return ours < begin ? 'cert_not_yet_valid' : 'clock_behind';
+  return null;
 }
 
 const rateLimited = (dial: Dial | null): boolean =>
@@ -95,7 +94,7 @@ const enrolsNoMore = ({ local, visit }: Known): boolean =>
  * than a refusal.
  */
 function causeOf(known: Known): { cause: string; by: string } | null {
-  const { model, visit } = known;
+  const { model } = known;
   if (
     rateLimited(known.dial) ||
     rateLimited(known.withoutCertificate) ||
@@ -103,7 +102,10 @@ function causeOf(known: Known): { cause: string; by: string } | null {
   )
     return { cause: 'edge_rate_limited', by: 'probe or local record' };
   const refused = refusal(known);
-  const identity = localIdentity(visit);
+  const identity = localIdentity(known);
+  // What the platform sees of these is only what the agent makes of its certificates.
+  if (identity?.startsWith('clock_')) return { cause: identity, by: 'clock of the agent' };
+  if (identity === 'identity_mismatch') return { cause: identity, by: 'environment of the agent' };
   const served =
     known.dial?.outcome === 'answered' && known.dial.status !== null && known.dial.status < 400;
   if (
@@ -117,18 +119,17 @@ function causeOf(known: Known): { cause: string; by: string } | null {
       cause: enrolsNoMore(known) ? 'recovery_token_missing' : identity,
       by: 'files on the node',
     };
-  if (refused) return { cause: refused, by: 'answer to the certificate' };
-  const local = known.local ? localReasons[known.local] : undefined;
-  return local !== undefined && !served ? { cause: local, by: 'local record' } : null;
+  return refused ? { cause: refused, by: 'answer to the certificate' } : null;
 }
 
 async function gather(session: Session): Promise<Known> {
   const { request } = session;
   const asksApi = text(request, 'api-base') !== undefined && hasOperator(request);
-  const [visit, answer, profile] = await Promise.all([
+  const [visit, answer, profile, node] = await Promise.all([
     text(request, 'node-host') === undefined ? null : session.visit(),
     asksApi ? session.node() : null,
     asksApi ? session.profile() : null,
+    session.nodeId(),
   ]);
   const model = answer ? readModel(answer) : null;
   const declared =
@@ -143,6 +144,7 @@ async function gather(session: Session): Promise<Known> {
     withoutCertificate: visit ? readDial(visit, 'api', 'link:node-api') : null,
     drifted: drift(visit?.sections?.env?.GPUAAS_API_URL, declared),
     local: currentReason(record),
+    node,
   };
 }
 
@@ -177,13 +179,15 @@ function shown(known: Known): Evidence[] {
 }
 
 const blamed = (cause: string): string =>
-  cause === 'endpoint_profile_drift'
-    ? 'link:node-api'
-    : cause === 'edge_rate_limited'
-      ? 'edge'
-      : cause === 'recovery_enrollment_blocked'
-        ? 'file:ca-bundle'
-        : 'file:node-cert';
+  cause.startsWith('clock_')
+    ? 'clock'
+    : cause === 'endpoint_profile_drift'
+      ? 'link:node-api'
+      : cause === 'edge_rate_limited'
+        ? 'edge'
+        : cause === 'recovery_enrollment_blocked'
+          ? 'file:ca-bundle'
+          : 'file:node-cert';
 
 export const nodeRecoveryStatus: HopDefinition<Session> = {
   id: 'node_recovery_status',
@@ -220,7 +224,7 @@ export const nodeRecoveryStatus: HopDefinition<Session> = {
         summary: `${found.cause} (${found.by})`,
       };
     }
-    return { ...facts, ...unrefused(session, known) };
+    return withWord(session, 'node_recovery_status', { ...facts, ...unrefused(session, known) });
   },
 };
 

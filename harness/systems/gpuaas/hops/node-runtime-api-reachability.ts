@@ -7,6 +7,7 @@ import { withoutNode } from '../probe/node-context.ts';
 import { freshness, readModel } from '../probe/read-model.ts';
 import { hasOperator, type Session } from '../probe/session.ts';
 import type { Visit } from '../probe/visit.ts';
+import { agentOffset, withWord } from '../probe/word.ts';
 
 /** Without a way into the node, a heartbeat that is current has travelled this hop. */
 async function byHeartbeat(session: Session, otherwise: Finding): Promise<Finding> {
@@ -54,8 +55,13 @@ function verdict(visit: Visit, dial: Dial, withCertificate: Dial | null): Findin
 }
 
 function contextOf(visit: Visit): Evidence[] {
-  const { env, hosts, recovery } = visit.sections ?? {};
+  const { env, hosts, process, recovery } = visit.sections ?? {};
   return [
+    evidence('asked_as', 'node', {
+      user: process?.user ?? null,
+      namespaces_of_its_own: process?.namespaces ?? null,
+      clock_against_node_ms: agentOffset(visit),
+    }),
     evidence('effective_environment', 'node', env ?? null),
     evidence(
       'clock_offset_ms',
@@ -110,10 +116,10 @@ export const nodeRuntimeApiReachability: HopDefinition<Session> = {
       visit.clockOffsetMs === null
         ? []
         : [{ what: 'clock', because: `offset ${round(visit.clockOffsetMs)} ms` }];
-    return {
+    return withWord(session, 'node_runtime_api_reachability', {
       ...finding,
       evidence: [...facts, ...besides(visit)],
       ruledOut: finding.blames === 'clock' ? [] : clock,
-    };
+    });
   },
 };

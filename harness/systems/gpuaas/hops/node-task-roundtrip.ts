@@ -7,6 +7,7 @@ import { type ReadModel, readModel } from '../probe/read-model.ts';
 import { localRecord, refusedTask } from '../probe/record.ts';
 import { hasOperator, type Session } from '../probe/session.ts';
 import { type Task, taskOf } from '../probe/task.ts';
+import { charged } from '../probe/ways.ts';
 
 interface Watched {
   readonly task: Task | null;
@@ -183,6 +184,10 @@ async function judge(
   );
 }
 
+/** Nothing was refused: it took too long. */
+const isLate = ({ status, cause = '' }: Finding): boolean =>
+  status === 'unknown' || ['not_claimed', 'poll_cut', 'result_missing'].includes(cause);
+
 const secondPoll = ({ task, model }: Watched, beatSeconds: number): boolean =>
   task?.createdAt !== null &&
   task?.createdAt !== undefined &&
@@ -220,7 +225,10 @@ export const nodeTaskRoundtrip: HopDefinition<Session> = {
         summary: `no probe task could be enqueued: ${tell(answer)}`,
         steps: answer.steps,
       };
-    const finding = await judge(session, taskId, began, () => knownReason(earlier, began));
+    const explained = () => knownReason(earlier, began);
+    const judged = await judge(session, taskId, began, explained);
+    const finding =
+      isLate(judged) && explained() === null ? await charged(session, judged, ['api']) : judged;
     return {
       ...finding,
       target: taskId,

@@ -3,6 +3,7 @@ import { claimSeconds, publicSeconds, sessionSeconds } from '../policies.ts';
 import type { End } from '../probe/conversation.ts';
 import { evidence, round } from '../probe/http.ts';
 import { lacksForTerminal, type Session } from '../probe/session.ts';
+import { charged, everySlowWay } from '../probe/ways.ts';
 
 const known = new Set(['user_missing', 'shell_failed', 'no_space', 'pty_unavailable']);
 
@@ -44,6 +45,10 @@ function judge(end: End): Finding {
   }
 }
 
+/** What the shell says goes over the stream, and may be said in time and arrive late. */
+const isLate = ({ cause }: Finding): boolean =>
+  cause === 'no_answer' || cause === 'pty_ready_timeout';
+
 export const workloadTerminalStartupFailure: HopDefinition<Session> = {
   id: 'workload_terminal_startup_failure',
   order: 14,
@@ -51,7 +56,8 @@ export const workloadTerminalStartupFailure: HopDefinition<Session> = {
   section: 'terminal startup on the workload',
   vantage: 'browser',
   after: ['gateway_node_stream'],
-  explainedBy: ['gateway_node_stream'],
+  // An agent that dies takes the shells of its sessions with it.
+  explainedBy: ['gateway_node_stream', { hop: 'node_heartbeat', whenBlames: 'unit:agent' }],
   signals: ['terminal_pty_failed'],
   deadlineMs: (policies) =>
     (4 * publicSeconds + claimSeconds(policies) + 2 * sessionSeconds(policies) + 2) * 1000,
@@ -65,8 +71,9 @@ export const workloadTerminalStartupFailure: HopDefinition<Session> = {
     )
       return { status: 'unknown', summary: 'without a stream there is no shell to ask' };
     const end = await conversation.end();
+    const found = judge(end);
     return {
-      ...judge(end),
+      ...(isLate(found) ? await charged(session, found, ['term'], everySlowWay) : found),
       target: await session.sessionId(),
       evidence: [evidence('session_end', 'browser', end)],
     };

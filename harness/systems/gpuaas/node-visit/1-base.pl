@@ -75,16 +75,5 @@ sub gather {
     }
 }
 
-# --- the agent's user -----------------------------------------------------------------------------------------------------
-my @account = getpwnam($agent);
-sub be_agent {
-    die "no such user $agent\n" unless @account;
-    my ($uid, $gid) = @account[2, 3];
-    my @groups = ($gid);
-    while (my @group = getgrent()) { push @groups, $group[2] if grep { $_ eq $agent } split ' ', $group[3] }
-    $( = $gid; $) = join ' ', $gid, @groups; ($<, $>) = ($uid, $uid);
-    die "cannot become $agent\n" if $> != $uid || $< != $uid;
-}
-
 sub slurp { my ($path, $most) = @_; open(my $in, '<', $path) or return undef; my $n = sysread($in, my $text, $most // 65536); return defined $n ? $text : undef }
 

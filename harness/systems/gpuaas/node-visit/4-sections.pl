@@ -1,5 +1,5 @@
 # Fourth part: the sections of the visit, all at once.
-my $wait = "/internal/v1/nodes/$node/tasks/wait?claim=false";
+my $wait = "/internal/v1/nodes/$self/tasks/wait?claim=false";
 my $stream = '/healthz';
 my ($api, $term) = ($env{GPUAAS_API_URL} // $want_api, $env{GPUAAS_TERMINAL_API_URL} // $want_term);
 section('api', sub { be_agent(); dial('api', $api, $wait, $dial_ms, '', 1) }) if $api;
@@ -11,7 +11,6 @@ section('want-api', sub { be_agent(); dial('want-api', $want_api, $wait, $dial_m
 section('want-term', sub { be_agent(); dial('want-term', $want_term, $stream, $dial_ms, $want_term_at, 0) }) if $want_term && ($want_term ne $term || $want_term_at ne '');
 
 # --- what the agent writes, reads and is ----------------------------------------------------------------------------------
-my $diag = '/var/lib/gpuaas/diagnostics';
 section('disk', sub {
     my ($blocks, $inodes) = map { start_program('df', '-P', $_, '/') } '-k', '-i';
     my $df = read_program($blocks);
@@ -34,7 +33,6 @@ section('disk', sub {
 });
 section('files', sub {
     be_agent();
-    my $text = slurp("$diag/current.json", 131072); say_fact('record', 'json', $text) if defined $text; say_fact('record', 'missing', errname($!)) unless defined $text;
     for ([ca => $ca], [cert => $cert], [key => $key]) { my ($what, $path) = @$_; my $ok = open(my $in, '<', $path); say_fact('files', $what, $ok ? 'ok' : errname($!)) }
     # It would read the machine's whole trust store, which it does not ask: five times the time of everything else it does.
     @ENV{qw(SSL_CERT_FILE SSL_CERT_DIR)} = ('/dev/null', '/dev/null');
@@ -51,24 +49,39 @@ section('files', sub {
     say_fact('files', 'certificate', $facts);
     say_fact('files', 'pair', $pair);
 });
-section('process', sub {
-    my @hosts = map { m{^https?://([^/:]+)} ? quotemeta $1 : () } grep { defined && length } $api, $term, $env{GPUAAS_RECOVERY_API_URL};
-    my $any = join '|', @hosts;
-    say_fact('hosts', 'entries', join "\n", grep { $any ne '' && !/^\s*#/ && /\s($any)(\s|$)/ } split /\n/, slurp('/etc/hosts') // '');
-    say_fact('hosts', 'resolvers', join ' ', (slurp('/etc/resolv.conf') // '') =~ /^\s*nameserver\s+(\S+)/mg);
-    return unless $pid;
+sub process_facts {
     my $status = slurp("/proc/$pid/status") // '';
     say_fact('process', 'state', $1) if $status =~ /^State:\s+(\S)/m;
     opendir(my $dir, "/proc/$pid/fd") or return; my $open = grep { !/^\./ } readdir $dir;
     my ($most) = (slurp("/proc/$pid/limits") // '') =~ /^Max open files\s+(\d+)/m;
     say_fact('process', 'fds', "$open/" . ($most // '?'));
+}
+section('process', sub {
+    process_facts() if $pid;
+    # What follows is read where the agent reads it.
+    enter_world();
+    my @hosts = map { m{^https?://([^/:]+)} ? quotemeta $1 : () } grep { defined && length } $api, $term, $env{GPUAAS_RECOVERY_API_URL};
+    my $any = join '|', @hosts;
+    say_fact('hosts', 'entries', join "\n", grep { $any ne '' && !/^\s*#/ && /\s($any)(\s|$)/ } split /\n/, slurp('/etc/hosts') // '');
+    say_fact('hosts', 'resolvers', join ' ', (slurp('/etc/resolv.conf') // '') =~ /^\s*nameserver\s+(\S+)/mg);
 });
-# One crash is not a loop: a unit that is between two starts, or young after a restart, is looked at again.
-my ($young) = ($uptime - ($state{ActiveEnterTimestampMonotonic} || 0) / 1e6 < $stale_s);
+# One crash is not a loop: a unit that is between two starts, or young after a restart, is looked at again; for longer
+# where the agent notes that it began thrice within half a minute, so that no crash falls between two looks.
+my $up = $uptime - ($state{ActiveEnterTimestampMonotonic} || 0) / 1e6;
+my $watch = 1.5;
+my $longest_watch = ($term_ms > $dial_ms ? $term_ms : $dial_ms) / 1000 + 1;
+sub between_starts {
+    my @starts = sort { $a <=> $b } grep { defined } map { epoch($_) } ($record // '') =~ /"reason":\s*"process_alive"[^{}]*?"at":\s*"([^"]+)"/g;
+    return 0 if @starts < 3 || $starts[-1] - $starts[-3] > 30;
+    my ($one, $other) = ($starts[-1] - $starts[-2], $starts[-2] - $starts[-3]);
+    return $one > $other ? $one : $other;
+}
 section('again', sub {
+    my $left = between_starts() * 1.25 + 0.5 - $up;
+    $watch = $left > $longest_watch ? $longest_watch : $left if $left > $watch;
     my %last; my $flips = 0;
-    for (1 .. 15) { select undef, undef, undef, 0.1; %last = unit_state(start_unit()); last if $last{NRestarts} > $state{NRestarts} && ++$flips > 2 }
+    for (1 .. 10 * $watch) { select undef, undef, undef, 0.1; %last = unit_state(start_unit()); last if $last{NRestarts} > $state{NRestarts} && ++$flips > 2 }
     say_fact('again', $_, $last{$_}) for qw(ActiveState SubState NRestarts ExecMainStatus Result);
-}) if ($state{SubState} // '') eq 'auto-restart' || (($state{NRestarts} || 0) > 1 && $young);
-gather(($term_ms > $dial_ms ? $term_ms : $dial_ms) / 1000 + 2);
+}) if ($state{SubState} // '') eq 'auto-restart' || (($state{NRestarts} || 0) > 1 && $up < $stale_s);
+gather($longest_watch + 1);
 say_fact('visit', 'end', ms());

@@ -3,6 +3,7 @@
 import type { Step } from '../../../preflight/types.ts';
 import { round } from './http.ts';
 import type { Facts, Visit } from './visit.ts';
+import { type Knocks, knocksIn, losesPackets } from './ways.ts';
 
 export interface Dial {
   readonly outcome: 'answered' | 'unreachable' | 'tls_failed';
@@ -22,6 +23,8 @@ export interface Dial {
   readonly alert: number | null;
   readonly issuer: string | null;
   readonly tookMs: number;
+  /** Only of a dial that was late. */
+  readonly knocks: Knocks | null;
   readonly steps: readonly Step[];
 }
 
@@ -33,7 +36,7 @@ const dnsByAnswer: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, 'dns_server_down'],
   [/RCODE0 answers=0/, 'dns_nodata'],
 ];
-const tcpCauses: Readonly<Record<string, string>> = {
+export const tcpCauses: Readonly<Record<string, string>> = {
   TIMEOUT: 'tcp_timeout',
   ETIMEDOUT: 'tcp_timeout',
   ECONNREFUSED: 'tcp_refused',
@@ -67,10 +70,14 @@ function dnsCause(facts: Facts): string {
   return said ?? 'dns_failed';
 }
 
-/** Node clocks are judged by ours; a difference that the measurement could explain is none. */
+/**
+ * The clock of the node, and of the agent on it, against ours; a difference that the measurement
+ * could explain is none.
+ */
 function clockCause(cause: string, visit: Visit): string {
-  const offset = visit.clockOffsetMs;
-  if (offset === null || Math.abs(offset) < 60_000 + visit.clockErrorMs) return cause;
+  const ofAgent = Number(visit.sections?.clock?.agent_offset_ms ?? 0);
+  const offset = (visit.clockOffsetMs ?? 0) + ofAgent;
+  if (Math.abs(offset) < 60_000 + visit.clockErrorMs) return cause;
   if (cause === 'server_cert_expired' && offset > 0) return 'clock_ahead';
   return cause === 'server_cert_not_yet_valid' && offset < 0 ? 'clock_behind' : cause;
 }
@@ -112,7 +119,8 @@ export function readDial(visit: Visit, name: string, link: string): Dial | null 
 export function readCertificateDial(visit: Visit, name: string, link: string): Dial | null {
   const base = visit.sections?.[name];
   const repeated = visit.sections?.[`${name}-cert`];
-  if (!base?.phase || repeated?.ended === undefined) return null;
+  if (!base?.phase || repeated?.ended === undefined || repeated.identity === 'unusable')
+    return null;
   return interpret(
     {
       url: base.url ?? '',
@@ -144,7 +152,8 @@ function interpret(facts: Facts, visit: Visit, link: string): Dial {
               cause: tcpCauses[code] ?? 'tcp_timeout',
             }
           : tlsVerdict(facts, visit);
-  const { cause, phase } = verdict;
+  const { phase } = verdict;
+  const cause = causeOfSlowness(verdict.cause, facts) ?? verdict.cause;
   const blames =
     cause === null
       ? null
@@ -157,6 +166,7 @@ function interpret(facts: Facts, visit: Visit, link: string): Dial {
             : link;
   return {
     ...verdict,
+    cause,
     verified: facts.certificate === '1' && (facts.verify_error ?? '') === '',
     blames,
     url: facts.url ?? '',
@@ -170,8 +180,21 @@ function interpret(facts: Facts, visit: Visit, link: string): Dial {
     alert: facts.alert === undefined ? null : Number(facts.alert),
     issuer: facts.issuer ?? null,
     tookMs: Number(facts.done ?? facts.tcp_at ?? 0) - Number(facts.start ?? 0),
+    knocks: knocksIn(facts),
     steps: stepsOf(facts, cause),
   };
+}
+
+const silence = new Set(['tcp_timeout', 'tls_stall', 'tls_reset', 'app_stall', 'http_reset']);
+/** A certificate that took so long came over a slow way, and the answer would have as well. */
+const slowCertificateMs = 1000;
+
+/** Nobody answered in time; the way is there, and loses packets or is slow. */
+function causeOfSlowness(cause: string | null, facts: Facts): string | null {
+  if (cause === null || !silence.has(cause)) return null;
+  if (losesPackets(knocksIn(facts))) return 'packet_loss';
+  const certificateMs = Number(facts.tls_at) - Number(facts.tcp_at);
+  return facts.certificate === '1' && certificateMs > slowCertificateMs ? 'slow_link' : null;
 }
 
 function summaryOf(facts: Facts, cause: string | null): string {

@@ -4,6 +4,13 @@ import type { Visit } from './visit.ts';
 
 export interface LocalRecord {
   readonly raw: unknown;
+  /** The entry that says how things stand. */
+  readonly current: unknown;
+  /** Of the process that wrote it. */
+  readonly pid: number | null;
+  readonly phase: string | null;
+  readonly target: string | null;
+  readonly count: number | null;
   readonly reason: string | null;
   readonly code: string | null;
   readonly detail: string | null;
@@ -25,6 +32,11 @@ export function localRecord(visit: Visit): LocalRecord | null {
   const current = at(raw, 'current');
   return {
     raw,
+    current,
+    pid: num(at(raw, 'pid')),
+    phase: str(at(current, 'phase')),
+    target: str(at(current, 'target')),
+    count: num(at(current, 'count')),
     reason: str(at(current, 'reason')),
     code: str(at(current, 'code')),
     detail: str(at(current, 'detail')),

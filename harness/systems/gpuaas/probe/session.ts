@@ -4,11 +4,15 @@ import type { Policies, Request, RunHandle } from '../../../preflight/types.ts';
 import { on, text } from '../flags.ts';
 import { pty, publicSeconds, seedDefaults, sessionSeconds } from '../policies.ts';
 import { type Conversation, converse } from './conversation.ts';
-import { type Credentials, credentialsOf } from './credentials.ts';
+import { type Credentials, credentialsOf, hasOperator } from './credentials.ts';
 import { at, granted, str } from './http.ts';
 import { once } from './lazy.ts';
 import { type PublicSide, publicSide } from './public-side.ts';
+import { readModel } from './read-model.ts';
+import { localRecord } from './record.ts';
 import { type Visit, visitNode } from './visit.ts';
+import { type SlowWay, slowWays } from './ways.ts';
+import { type Word, wordOf } from './word.ts';
 
 export { hasOperator, hasUser, lacksForTerminal } from './credentials.ts';
 
@@ -16,6 +20,10 @@ export interface Session extends Credentials, PublicSide {
   readonly request: Request;
   readonly run: RunHandle;
   readonly visit: () => Promise<Visit>;
+  /** What the agent itself says stands in its way; null when it says nothing that counts. */
+  readonly word: () => Promise<Word | null>;
+  /** Ways of the node that lead there, and lose packets or take long. */
+  readonly slowWays: () => Promise<readonly SlowWay[]>;
   /** Null when there is no token to show. */
   readonly terminal: () => Promise<Conversation | null>;
 }
@@ -61,5 +69,13 @@ export function openSession(request: Request, run: RunHandle): Session {
   const visit = once(() =>
     visitNode(request, open.nodeId(), soon(open.policies()), run.correlationId, run.defer),
   );
-  return { request, run, ...credentials, ...open, visit, terminal };
+  const word = once(async () => {
+    if (text(request, 'node-host') === undefined) return null;
+    const [seen, policies] = await Promise.all([visit(), open.policies()]);
+    if (localRecord(seen) === null) return null;
+    const asksApi = text(request, 'api-base') !== undefined && hasOperator(request);
+    return wordOf(seen, asksApi ? readModel(await open.node()) : null, policies);
+  });
+  const ways = once(async () => slowWays(await visit()));
+  return { request, run, ...credentials, ...open, visit, word, slowWays: ways, terminal };
 }

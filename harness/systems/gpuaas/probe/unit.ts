@@ -18,7 +18,7 @@ export function unitState(visit: Visit, policies: Policies): UnitState {
   const unit = visit.sections?.unit ?? {};
   const again = visit.sections?.again;
   const summary = `unit ${unit.ActiveState}/${unit.SubState}${unit.UnitFileState === 'masked' || unit.LoadState === 'masked' ? ' (masked)' : ''}, ${unit.NRestarts ?? '?'} restarts`;
-  const running = unit.ActiveState === 'active' && unit.SubState === 'running';
+  const running = isRunning(unit);
   if (unreadable(visit, 'key'))
     return {
       kind: 'failed',
@@ -31,11 +31,12 @@ export function unitState(visit: Visit, policies: Policies): UnitState {
       cause: 'cert_unreadable',
       summary: `${summary}; the agent cannot read its certificate`,
     };
-  if (!running && notExecutable.has(unit.ExecMainStatus ?? '') && unit.ActiveState !== 'inactive')
+  const ended = [unit, again ?? {}].find(isNotExecutable)?.ExecMainStatus;
+  if (ended !== undefined)
     return {
       kind: 'not_executable',
-      cause: unit.ExecMainStatus === '127' ? 'binary_missing' : 'exec_format',
-      summary: `${summary}, exit ${unit.ExecMainStatus}`,
+      cause: ended === '127' ? 'binary_missing' : 'exec_format',
+      summary: `${summary}, exit ${ended}`,
     };
   if (!running && visit.sections?.env?.file_missing !== undefined)
     return {
@@ -55,6 +56,13 @@ export function unitState(visit: Visit, policies: Policies): UnitState {
     return { kind: 'starting', summary };
   return { kind: running ? 'running' : 'stopped', summary };
 }
+
+const isRunning = (unit: Facts): boolean =>
+  unit.ActiveState === 'active' && unit.SubState === 'running';
+const isNotExecutable = (unit: Facts): boolean =>
+  !isRunning(unit) &&
+  notExecutable.has(unit.ExecMainStatus ?? '') &&
+  unit.ActiveState !== 'inactive';
 
 const unreadable = (visit: Visit, what: 'key' | 'cert'): boolean =>
   ['EACCES', 'EPERM'].includes(visit.sections?.files?.[what] ?? '');

@@ -33,6 +33,8 @@ export interface Visit {
    * read.
    */
   readonly readRecord: () => Promise<string | null>;
+  /** How many of several new connections come about at the first try, by the name of the way. */
+  readonly knock: (ways: readonly string[]) => Promise<Readonly<Record<string, Facts>>>;
 }
 
 type Connection = Awaited<ReturnType<typeof import('../../../drivers/ssh.ts').connectSsh>>;
@@ -69,10 +71,11 @@ export async function visitNode(
     clockOffsetMs: null,
     clockErrorMs: 0,
     readRecord: async () => null,
+    knock: async () => ({}),
   });
   let connection: Connection;
   try {
-    const script = program();
+    const script = program('1-base', 'knock', '2-agent', '3-dial', '4-sections');
     const { connectSsh } = await import('../../../drivers/ssh.ts');
     connection = await connectSsh(target);
     defer(() => connection.close());
@@ -110,16 +113,17 @@ export async function visitNode(
       clockOffsetMs: Number.isFinite(startedAt) ? startedAt - (askedAt + slackMs / 2) : null,
       clockErrorMs: slackMs / 2,
       readRecord: () => recordOf(connection),
+      knock: (ways) => knocksOf(connection, sections.unit?.MainPID ?? '0', ways),
     };
   } catch (error) {
     return failed(error);
   }
 }
 
-const parts = ['1-base', '2-agent', '3-dial', '4-sections'];
-
 /** What runs on the node, as one text. */
-async function program(): Promise<string> {
+async function program(
+  ...parts: readonly ('1-base' | 'knock' | '2-agent' | '3-dial' | '4-sections' | 'second-look')[]
+): Promise<string> {
   const texts = await Promise.all(
     parts.map((name) => readFile(new URL(`../node-visit/${name}.pl`, import.meta.url), 'utf8')),
   );
@@ -132,6 +136,20 @@ async function recordOf(connection: Connection): Promise<string | null> {
     .exec(['sudo', '-n', '--', 'cat', path], { timeoutMs: sshSeconds * 1000 })
     .catch(() => null);
   return read?.code === 0 ? read.stdout : null;
+}
+
+async function knocksOf(
+  connection: Connection,
+  pid: string,
+  ways: readonly string[],
+): Promise<Record<string, Facts>> {
+  const answer = await connection
+    .exec(['sh', '-c', shell, 'sh', pid, ...ways], {
+      stdin: await program('knock', 'second-look'),
+      timeoutMs: sshSeconds * 1000,
+    })
+    .catch(() => null);
+  return answer === null ? {} : parseFacts(answer.stdout);
 }
 
 function probeArgv(
