@@ -3,6 +3,7 @@ import { atConsole } from '../support/person.ts';
 import type { Row, Witness } from '../support/row.ts';
 import { by } from '../support/witnesses.ts';
 import type { World } from '../support/world.ts';
+import * as places from './places.ts';
 
 /**
  * How long the current page lets "Connecting..." stand: both deadlines of the gateway, and its
@@ -42,6 +43,7 @@ const install = (release: string) => (world: World) =>
 
 const olderConsole: Row = {
   name: 'older console',
+  right: [places.listenerTimeout('tcp_timeout')],
   within: 40,
   breakIt: async (world) => {
     await install('console-2026-04')(world);

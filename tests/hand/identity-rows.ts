@@ -5,6 +5,7 @@ import type { Row } from '../support/row.ts';
 import { attached, diagnostic, history, journal, log, readModel } from '../support/witnesses.ts';
 import type { World } from '../support/world.ts';
 import { cannotWrite, fillRoot, freeRoot, requests, restart, unit } from './common.ts';
+import * as places from './places.ts';
 
 /** The platform's own CA makes a certificate for the node's key that was over long ago. */
 async function makeExpired(world: World): Promise<string> {
@@ -41,6 +42,7 @@ async function installExpired(world: World): Promise<void> {
 }
 const withToken: Row = {
   name: 'node certificate expired, with a valid recovery token',
+  right: ['healthy'],
   breakIt: installExpired,
   putBack: (world) => world.must('node-1', 'rm -f /root/cert.kept'),
   witnesses: [
@@ -54,6 +56,7 @@ const withToken: Row = {
 };
 const withoutToken: Row = {
   name: 'node certificate expired, with no recovery token',
+  right: [places.authFailed('recovery_token_missing')],
   breakIt: async (world) => {
     await world.must(
       'node-1',
@@ -79,6 +82,7 @@ const withoutToken: Row = {
 };
 const revoked: Row = {
   name: 'identity revoked',
+  right: [places.authFailed('identity_revoked_or_fenced')],
   breakIt: (world) => world.api('POST', '/v1/nodes/node-1/revoke', world.operatorToken, {}),
   putBack: (world) => world.api('POST', '/v1/nodes/node-1/restore', world.operatorToken, {}),
   witnesses: [
@@ -95,6 +99,7 @@ const revoked: Row = {
 };
 const onFullDisk: Row = {
   name: 'certificate expired on a full disk',
+  right: [places.diskFull('no_space')],
   breakIt: async (world) => {
     const cert = await makeExpired(world);
     // Prepared beside the old one: on a full disk only a rename still works.

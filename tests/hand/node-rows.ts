@@ -20,6 +20,7 @@ import {
   stale,
   unit,
 } from './common.ts';
+import * as places from './places.ts';
 
 const reject = (port: number) =>
   `iptables -I OUTPUT -p tcp --dport ${port} -j REJECT --reject-with tcp-reset`;
@@ -49,6 +50,7 @@ const handshake = (name: string, pattern: RegExp) => {
 
 const egressRejected: Row = {
   name: 'egress to the API rejected',
+  right: [places.unreachable('tcp_refused')],
   breakIt: (world) => world.must('node-1', reject(443)),
   putBack: (world) => world.must('node-1', reject(443).replace('-I', '-D')),
   witnesses: [
@@ -63,6 +65,7 @@ const egressRejected: Row = {
 };
 const egressDropped: Row = {
   name: 'egress to the API dropped',
+  right: [places.unreachable('tcp_timeout')],
   breakIt: (world) => world.must('node-1', 'iptables -I OUTPUT -p tcp --dport 443 -j DROP'),
   putBack: (world) => world.must('node-1', 'iptables -D OUTPUT -p tcp --dport 443 -j DROP'),
   witnesses: [
@@ -74,6 +77,7 @@ const egressDropped: Row = {
 };
 const nameGone: Row = {
   name: 'API name unresolvable',
+  right: [places.unreachable('dns_nxdomain')],
   breakIt: async (world) => {
     await world.must(
       'dns',
@@ -98,6 +102,7 @@ const nameGone: Row = {
 };
 const nameElsewhere: Row = {
   name: 'API name resolves to another host',
+  right: [places.tlsFailed('tls_name_mismatch')],
   breakIt: async (world) => {
     // The edge answers TLS on 443 too, with a certificate for other names.
     await world.must(
@@ -122,6 +127,7 @@ const nameElsewhere: Row = {
 };
 const bundleStale: Row = {
   name: 'CA bundle stale',
+  right: [places.tlsFailed('server_tls_untrusted')],
   breakIt: async (world) => {
     await world.must('node-1', foreignBundle);
     await restart(world);
@@ -142,6 +148,7 @@ const bundleStale: Row = {
 };
 const publicEdge: Row = {
   name: 'agent pointed at the public edge',
+  right: [places.authFailed('endpoint_profile_drift')],
   breakIt: (world) => world.must('node-1', setEnv('GPUAAS_API_URL', 'https://api.gpuaas.test')),
   putBack: (world) => world.must('node-1', envBack),
   witnesses: [
@@ -152,6 +159,7 @@ const publicEdge: Row = {
 };
 const diskFull: Row = {
   name: 'root file system full',
+  right: [places.diskFull('no_space')],
   breakIt: fillRoot,
   putBack: freeRoot,
   witnesses: [
@@ -162,6 +170,7 @@ const diskFull: Row = {
 };
 const diskFullReboot: Row = {
   name: 'root file system full, across a reboot',
+  right: [places.diskFull('no_space')],
   within: 40,
   breakIt: async (world) => {
     await fillRoot(world);
@@ -181,6 +190,7 @@ const isAhead = (at: string | undefined): boolean =>
   Math.abs(Date.parse(at ?? '') - Date.now() - aheadMs) < 300_000;
 const clockAhead: Row = {
   name: 'clock 8 days ahead for the agent',
+  right: [places.tlsFailed('clock_ahead')],
   breakIt: (world) => setAgentClock(world, '+8d'),
   putBack: agentClockBack,
   witnesses: [
@@ -207,6 +217,7 @@ const clockAhead: Row = {
 };
 const opsAccess: Row = {
   name: 'guest agent stopped with sshd refusing',
+  right: [places.opsAccess('guest_agent_and_ssh_down')],
   breakIt: (world) =>
     world.must(
       'node-1',
@@ -239,6 +250,7 @@ const opsAccess: Row = {
 };
 const terminalPort: Row = {
   name: 'terminal URL to a wrong port',
+  right: [places.listenerTimeout('profile_drift')],
   breakIt: (world) =>
     world.must('node-1', setEnv('GPUAAS_TERMINAL_API_URL', 'https://term.gpuaas.test:18444')),
   putBack: (world) => world.must('node-1', envBack),
@@ -252,6 +264,7 @@ const terminalPort: Row = {
 };
 const terminalDropped: Row = {
   name: 'terminal egress dropped',
+  right: [places.listenerTimeout('tcp_timeout')],
   breakIt: (world) => world.must('node-1', 'iptables -I OUTPUT -p tcp --dport 18443 -j DROP'),
   putBack: (world) => world.must('node-1', 'iptables -D OUTPUT -p tcp --dport 18443 -j DROP'),
   witnesses: [

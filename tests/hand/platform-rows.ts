@@ -1,4 +1,5 @@
 // What happens to the platform's own parts and to terminals.
+
 import type { Row } from '../support/row.ts';
 import {
   apiSays,
@@ -13,6 +14,7 @@ import {
 } from '../support/witnesses.ts';
 import type { World } from '../support/world.ts';
 import { reload } from './common.ts';
+import * as places from './places.ts';
 
 const stopPart = (part: string) => (world: World) =>
   world.docker('stop', '-t', '2', world.container(part));
@@ -23,6 +25,7 @@ const noUpstream = (link: string) =>
 
 const redis: Row = {
   name: 'Redis stopped',
+  right: [places.upgradeFailed('session_binding_unavailable')],
   breakIt: stopPart('redis'),
   putBack: startPart('redis'),
   witnesses: [
@@ -33,6 +36,7 @@ const redis: Row = {
 };
 const api: Row = {
   name: 'API stopped',
+  right: [{ ...places.unreachable('api_down'), scope: 'fleet' }],
   breakIt: stopPart('api'),
   putBack: startPart('api'),
   witnesses: [
@@ -47,6 +51,7 @@ const api: Row = {
 };
 const postgres: Row = {
   name: 'Postgres stopped',
+  right: [{ ...places.unreachable('api_down'), scope: 'fleet' }],
   breakIt: stopPart('db'),
   putBack: startPart('db'),
   witnesses: [
@@ -57,6 +62,7 @@ const postgres: Row = {
 };
 const gateway: Row = {
   name: 'gateway stopped',
+  right: [places.upgradeFailed('gateway_down')],
   breakIt: stopPart('gateway'),
   putBack: startPart('gateway'),
   witnesses: [
@@ -85,6 +91,7 @@ const upgradeAnswered = (status: number) =>
 const routes = '/etc/nginx/conf.d/terminal.conf';
 const routeGone: Row = {
   name: 'terminal route gone at the edge',
+  right: [places.routeMissing('route_not_found')],
   breakIt: (world) =>
     reload(
       world,
@@ -113,6 +120,7 @@ const routeGone: Row = {
 };
 const upgradeStripped: Row = {
   name: 'Upgrade header stripped',
+  right: [places.upgradeFailed('upgrade_headers_stripped')],
   breakIt: editHeaders('/^proxy_set_header upgrade/d; s/connection .*/connection "";/'),
   putBack: headersBack,
   witnesses: [
@@ -123,6 +131,7 @@ const upgradeStripped: Row = {
 };
 const subprotocolStripped: Row = {
   name: 'subprotocol stripped',
+  right: [places.upgradeFailed('subprotocol_lost')],
   breakIt: editHeaders('s/sec-websocket-protocol .*/sec-websocket-protocol "";/'),
   putBack: headersBack,
   witnesses: [
@@ -134,6 +143,7 @@ const subprotocolStripped: Row = {
 
 const gatewayTrust: Row = {
   name: "gateway's client CA changed",
+  right: [places.streamRefused('client_cert_untrusted')],
   breakIt: async (world) => {
     await world.must(
       'gateway',
@@ -163,6 +173,7 @@ const gatewayTrust: Row = {
 const user = 'gpu-a1';
 const userGone: Row = {
   name: 'allocation user gone',
+  right: [places.ptyFailed('user_missing')],
   breakIt: (world) => world.must('node-1', `userdel -f ${user}`),
   putBack: (world) =>
     world.api('POST', '/v1/allocations/alloc-1/provision', world.operatorToken, {}),
@@ -174,12 +185,14 @@ const userGone: Row = {
 };
 const shellFalse: Row = {
   name: 'shell /bin/false',
+  right: [places.ptyFailed('shell_failed')],
   breakIt: (world) => world.must('node-1', `usermod -s /bin/false ${user}`),
   putBack: (world) => world.must('node-1', `usermod -s /bin/bash ${user}`),
   witnesses: [terminal(/^pty_failed:shell_failed/), journal(/shell_failed/)],
 };
 const shellHangs: Row = {
   name: 'shell that prints nothing and hangs',
+  right: [places.ptyFailed('pty_ready_timeout')],
   breakIt: (world) =>
     world.must(
       'node-1',

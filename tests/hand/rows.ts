@@ -1,6 +1,8 @@
 import type { Row } from '../support/row.ts';
 import { consoleRows } from './console-rows.ts';
+import { contextRows } from './context-rows.ts';
 import { identityRows } from './identity-rows.ts';
+import { networkRows } from './network-rows.ts';
 import { nodeRows } from './node-rows.ts';
 import { platformRows } from './platform-rows.ts';
 import { taskRows } from './task-rows.ts';
@@ -13,6 +15,8 @@ const all: readonly Row[] = [
   ...identityRows,
   ...platformRows,
   ...consoleRows,
+  ...contextRows,
+  ...networkRows,
 ];
 /** The five that `npm test` acts out; the others are part of `npm run prove`. */
 const quick = new Set([

@@ -6,11 +6,13 @@ import type { Row } from '../support/row.ts';
 import { attached, by, diagnostic, journal, log, readModel } from '../support/witnesses.ts';
 import type { Json, World } from '../support/world.ts';
 import { reload, requests, unit } from './common.ts';
+import * as places from './places.ts';
 
 function resultRefused(): Row {
   let taskId = '';
   return {
     name: 'result path refused after the claim',
+    right: [places.resultLost()],
     breakIt: async (world) => {
       const rule = 'location ~ ^/internal/v1/nodes/[^/]+/tasks/[^/]+/result$ { return 403; }';
       await reload(world, 'ingress', `echo '${rule}' > /etc/nginx/node-api.d/result.conf`);
@@ -81,6 +83,7 @@ const zone =
   'map $server_port $polling { 8441 node-1; default ""; }\\nlimit_req_zone $polling zone=polling:1m rate=1r/m;\\nlimit_req_status 429;\\n';
 const rateLimited: Row = {
   name: 'edge rate limit',
+  right: [places.rateLimited('edge_rate_limited')],
   within: 40,
   breakIt: (world) =>
     reload(
@@ -144,6 +147,7 @@ function backlog(): Row {
     (await world.api('GET', `/v1/tasks/${taskId}`)).json;
   return {
     name: 'task backlog after an outage',
+    right: ['healthy'],
     breakIt: async (world) => {
       await world.must('node-1', `systemctl stop ${unit}`);
       const params = { allocation_id: world.allocationOf('node-1') };

@@ -1,17 +1,21 @@
 // What happens to the agent as a service of its node.
+
 import type { Row } from '../support/row.ts';
 import { by, journal, nodeSays, readModel, systemd } from '../support/witnesses.ts';
 import type { Json, World } from '../support/world.ts';
 import { stale, unit } from './common.ts';
+import * as places from './places.ts';
 
 const unitStopped: Row = {
   name: 'unit stopped',
+  right: [places.stale('process_down')],
   breakIt: (world) => world.must('node-1', `systemctl stop ${unit}`),
   putBack: (world) => world.must('node-1', `systemctl start ${unit}`),
   witnesses: [stale, systemd(/^Stopped gpuaas-node-agent/m), journal(/"event":"agent_stopped"/)],
 };
 const unitMasked: Row = {
   name: 'unit masked',
+  right: [places.stale('process_down')],
   breakIt: (world) => world.must('node-1', `systemctl mask --runtime --now ${unit}`),
   putBack: (world) =>
     world.must('node-1', `systemctl unmask --runtime ${unit} && systemctl start ${unit}`),
@@ -45,6 +49,7 @@ const beganUnannounced = by(
 const killer = 'agent-killer.service';
 const processKilled: Row = {
   name: 'process killed again and again',
+  right: [places.processDown('restart_loop')],
   breakIt: (world) =>
     world.must(
       'node-1',
@@ -62,6 +67,7 @@ const install = (release: string) => (world: World) =>
   );
 const olderAgent: Row = {
   name: 'older agent that reports terminal.open too early',
+  right: [places.listenerTimeout('tcp_timeout')],
   breakIt: async (world) => {
     await install('agent-2026-05-20')(world);
     await world.must('node-1', 'iptables -I OUTPUT -p tcp --dport 18443 -j DROP');
@@ -86,6 +92,7 @@ const olderAgent: Row = {
 };
 const wrongCpu: Row = {
   name: 'agent for the wrong CPU',
+  right: [places.binaryInvalid('exec_format')],
   breakIt: (world) => install('agent-wrong-arch')(world).catch(() => undefined),
   putBack: install('agent-current'),
   witnesses: [

@@ -2,6 +2,7 @@
 // silent again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { type Answer, askPreflight, type Right } from './named.ts';
 import type { World } from './world.ts';
 
 /**
@@ -38,7 +39,11 @@ export interface Row {
   readonly breakIt: (world: World) => Promise<unknown>;
   readonly putBack: (world: World) => Promise<unknown>;
   readonly witnesses: readonly Witness[];
-  /** Seconds until every witness must have spoken. */
+  /** What a preflight must name meanwhile, from the seeds and the rules. */
+  readonly right: Right;
+  /** Why the preflight cannot be sure of it. */
+  readonly unsure?: string;
+  /** Seconds until every witness must have spoken, and then the preflight. */
   readonly within?: number;
   /** What has to have come of it, once the platform is green again. */
   afterwards?(world: World, since: Date): Promise<void>;
@@ -70,23 +75,28 @@ async function untilSilent(world: World, row: Row, when: string): Promise<void> 
     .catch(() => expect(names, `witnesses that speak ${when}`).toEqual([]));
 }
 
-export async function actOut(world: World, row: Row): Promise<void> {
+const withinOf = (row: Row): number => row.within ?? 25;
+
+export async function actOut(world: World, row: Row): Promise<Answer> {
   expect(
     new Set(row.witnesses.map(({ source }) => source)).size,
     'independent witnesses',
   ).toBeGreaterThanOrEqual(2);
   await untilSilent(world, row, 'before anything is broken');
   const broken = new Date();
+  let answer: Answer;
   try {
     await row.breakIt(world);
     for (const witness of row.witnesses) {
-      await world.until(`witness "${witness.name}"`, row.within ?? 25, () =>
+      await world.until(`witness "${witness.name}"`, withinOf(row), () =>
         witness.says(world, broken),
       );
     }
+    answer = await askPreflight(world, row.right[0] === 'healthy' ? 0 : withinOf(row));
   } finally {
     await row.putBack(world);
   }
   await untilSilent(world, row, 'after recovery');
   await row.afterwards?.(world, broken);
+  return answer;
 }
