@@ -35,24 +35,12 @@ sub process_user {
     while (my @group = getgrent()) { push @of_account, $group[2] if grep { $_ eq $agent } split ' ', $group[3] }
     return ($account[2], @of_account);
 }
-# Handles of the namespaces that are not those of this program.
 sub own_namespaces {
     return () unless $pid;
-    my %own;
-    for my $kind (qw(net mnt)) {
-        next if (readlink("/proc/$pid/ns/$kind") // '') eq (readlink("/proc/self/ns/$kind") // '');
-        open($own{$kind}, '<', "/proc/$pid/ns/$kind") or delete $own{$kind};
-    }
-    return %own;
+    my %own = map { $_ => own_namespace($pid, $_) } qw(net mnt);
+    return map { $_ => $own{$_} } grep { defined $own{$_} } keys %own;
 }
-sub enter_world {
-    return unless %world;
-    my $setns = -e '/lib/ld-linux-aarch64.so.1' ? 268 : 308;
-    for my $kind (qw(net mnt)) {
-        next unless $world{$kind};
-        syscall($setns, fileno($world{$kind}), 0) == 0 or die "cannot enter the $kind namespace of the agent\n";
-    }
-}
+sub enter_world { enter_namespace($world{$_}, $_) for grep { $world{$_} } qw(net mnt) }
 sub be_agent {
     die "no such user $agent\n" unless defined $uid;
     enter_world();

@@ -1,14 +1,12 @@
-# The second look at a node, over the connection of the first: which of its ways lose packets, or take long. Run as root by the ops user;
-# leaves nothing behind.
+# The second look at a node, over the connection of the first: which of its ways lose packets, or take long. Run as root
+# by the ops user; leaves nothing behind.
 use strict;
 use warnings;
 use Time::HiRes ();
 sub now { Time::HiRes::time() }
 my ($pid, @ways) = @ARGV;
-if ($pid =~ /^[1-9]\d*$/ && (readlink("/proc/$pid/ns/net") // '') ne (readlink('/proc/self/ns/net') // '')) {
-    open(my $net, '<', "/proc/$pid/ns/net") or die "the agent is gone\n";
-    syscall(-e '/lib/ld-linux-aarch64.so.1' ? 268 : 308, fileno($net), 0) == 0 or die "cannot enter the network of the agent\n";
-}
+my $net = $pid =~ /^[1-9]\d*$/ ? own_namespace($pid, 'net') : undef;
+enter_namespace($net, 'net') if $net;
 my (%knock, @children);
 for my $way (@ways) {
     my ($name, $address, $port) = split ' ', $way;

@@ -75,7 +75,7 @@ export async function visitNode(
   });
   let connection: Connection;
   try {
-    const script = program('1-base', 'knock', '2-agent', '3-dial', '4-sections');
+    const script = program('1-base', 'namespaces', 'knock', '2-agent', '3-dial', '4-sections');
     const { connectSsh } = await import('../../../drivers/ssh.ts');
     connection = await connectSsh(target);
     defer(() => connection.close());
@@ -121,9 +121,7 @@ export async function visitNode(
 }
 
 /** What runs on the node, as one text. */
-async function program(
-  ...parts: readonly ('1-base' | 'knock' | '2-agent' | '3-dial' | '4-sections' | 'second-look')[]
-): Promise<string> {
+async function program(...parts: readonly string[]): Promise<string> {
   const texts = await Promise.all(
     parts.map((name) => readFile(new URL(`../node-visit/${name}.pl`, import.meta.url), 'utf8')),
   );
@@ -145,7 +143,7 @@ async function knocksOf(
 ): Promise<Record<string, Facts>> {
   const answer = await connection
     .exec(['sh', '-c', shell, 'sh', pid, ...ways], {
-      stdin: await program('knock', 'second-look'),
+      stdin: await program('namespaces', 'knock', 'second-look'),
       timeoutMs: sshSeconds * 1000,
     })
     .catch(() => null);
