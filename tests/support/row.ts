@@ -14,6 +14,7 @@ export type Source =
   | 'read model'
   | 'agent'
   | 'systemd'
+  | 'kernel'
   | 'probe'
   | 'gateway'
   | 'edge'
@@ -41,8 +42,6 @@ export interface Row {
   readonly witnesses: readonly Witness[];
   /** What a preflight must name meanwhile, from the seeds and the rules. */
   readonly right: Right;
-  /** Why the preflight cannot be sure of it. */
-  readonly unsure?: string;
   /** Seconds until every witness must have spoken, and then the preflight. */
   readonly within?: number;
   /** What has to have come of it, once the platform is green again. */
