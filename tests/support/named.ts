@@ -18,6 +18,8 @@ export interface Answer extends Place {
   readonly confidence: string;
   readonly also: readonly string[];
   readonly because: readonly string[];
+  /** What every hop said, and what it was seen by; told where the answer is wrong. */
+  readonly told: readonly string[];
 }
 
 /**
@@ -38,6 +40,9 @@ export async function askPreflight(world: World, seconds: number): Promise<Answe
         confidence: report.confidence ?? '',
         also: report.also_failing.map(({ hop }) => hop),
         because: [...report.confidence_because, ...report.inconclusive_because],
+        told: report.hops.map(({ id, status, summary, evidence }) =>
+          `${id}: ${status}: ${summary} ${status === 'fail' ? JSON.stringify(evidence) : ''}`.trim(),
+        ),
         ...(report.scope !== null && { scope: report.scope }),
       };
     await sleep(300);
@@ -76,6 +81,9 @@ export function toldTable(told: readonly Told[]): string {
     `${outcomeOf(answer, right).padEnd(14)} ${row}`,
     `               right ${right.map(words).join(' | ')}`,
     `               named ${words(answer)}${answer.also.length === 0 ? '' : ` also ${answer.also.join(', ')}`} ${answer.confidence} ${answer.because.join('; ')}`.trimEnd(),
+    ...(outcomeOf(answer, right).startsWith('right')
+      ? []
+      : answer.told.map((one) => `                     ${one}`)),
   ]);
   const outcomes = told.map(({ answer, right }) => outcomeOf(answer, right));
   const count = (one: Outcome): number => outcomes.filter((outcome) => outcome === one).length;

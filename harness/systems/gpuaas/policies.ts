@@ -37,6 +37,8 @@ export const terminalBudgetSeconds = 30;
 export const dialSeconds = 3;
 /** A new SSH connection, login and sentinel. */
 export const sshSeconds = 3;
+/** A second look at slow ways: two seconds for a handshake, the rest for a busy machine. */
+export const secondLookSeconds = 4;
 /** One request to the public side. */
 export const publicSeconds = 3;
 /** Restart of a crashed unit is waited for this long, to tell a loop from one crash. */

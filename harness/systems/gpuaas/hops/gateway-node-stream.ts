@@ -116,8 +116,9 @@ async function noStream(session: Session, task: Task | null, records: Records): 
 }
 
 /**
- * A stream that is only late is explained by the way on which the time went: to the agent that had
- * to take the task, or from there to the listener.
+ * A stream that is only late is explained by the way on which the time went: from the agent to the
+ * listener; where the agent took the task late, the way to the API comes first, but need not be the
+ * only one.
  */
 async function chargedIfLate(
   session: Session,
@@ -128,8 +129,9 @@ async function chargedIfLate(
   const { createdAt = null, dispatchedAt = null } = task ?? {};
   const toAgent = createdAt === null || dispatchedAt === null ? null : dispatchedAt - createdAt;
   const most = (stream(await session.policies()) * 1000) / 3;
-  const went = toAgent === null ? allWays : toAgent > most ? allWays.slice(0, 1) : allWays.slice(1);
-  return charged(session, found, went);
+  const went = toAgent === null || toAgent > most ? allWays : allWays.slice(1);
+  const told = { created_at: createdAt, dispatched_at: dispatchedAt, taken_after_ms: toAgent };
+  return charged(session, { ...found, evidence: [evidence('open_task', 'api', told)] }, went);
 }
 
 /** A stream that is there needs no end of the session to be seen. */
@@ -189,6 +191,7 @@ export const gatewayNodeStream: HopDefinition<Session> = {
     if (refused !== null) return { ...facts, ...refused };
     const task = await openTask(session, id);
     const missing = await noStream(session, task, records);
-    return { ...facts, ...(await chargedIfLate(session, task, missing)) };
+    const found = await chargedIfLate(session, task, missing);
+    return { ...facts, ...found, evidence: [...facts.evidence, ...(found.evidence ?? [])] };
   },
 };

@@ -1,6 +1,6 @@
 import type { Finding, HopDefinition } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
-import { publicSeconds, visitSeconds } from '../policies.ts';
+import { publicSeconds, secondLookSeconds, visitSeconds } from '../policies.ts';
 import { evidence, round, tell } from '../probe/http.ts';
 import { type Freshness, freshness, type ReadModel, readModel } from '../probe/read-model.ts';
 import { currentReason, localRecord } from '../probe/record.ts';
@@ -107,7 +107,8 @@ export const nodeHeartbeat: HopDefinition<Session> = {
   after: [],
   explainedBy: ['node_readiness', 'node_runtime_api_reachability', 'node_recovery_status'],
   signals: ['node_agent_heartbeat_stale', 'node_agent_process_down', 'node_agent_binary_invalid'],
-  deadlineMs: (policies) => Math.max(visitSeconds(policies), publicSeconds) * 1000 + 500,
+  deadlineMs: (policies) =>
+    (Math.max(visitSeconds(policies), publicSeconds) + secondLookSeconds) * 1000 + 500,
   skip: (request) =>
     text(request, 'api-base') !== undefined && hasOperator(request)
       ? null

@@ -71,11 +71,11 @@ export const workloadTerminalStartupFailure: HopDefinition<Session> = {
     )
       return { status: 'unknown', summary: 'without a stream there is no shell to ask' };
     const end = await conversation.end();
-    const found = judge(end);
-    return {
-      ...(isLate(found) ? await charged(session, found, ['term'], everySlowWay) : found),
+    const found = {
+      ...judge(end),
       target: await session.sessionId(),
       evidence: [evidence('session_end', 'browser', end)],
     };
+    return isLate(found) ? charged(session, found, ['term'], everySlowWay) : found;
   },
 };

@@ -11,7 +11,7 @@ import { type PublicSide, publicSide } from './public-side.ts';
 import { readModel } from './read-model.ts';
 import { localRecord } from './record.ts';
 import { type Visit, visitNode } from './visit.ts';
-import { type SlowWay, slowWays } from './ways.ts';
+import { secondLook, type Way } from './ways.ts';
 import { type Word, wordOf } from './word.ts';
 
 export { hasOperator, hasUser, lacksForTerminal } from './credentials.ts';
@@ -23,7 +23,7 @@ export interface Session extends Credentials, PublicSide {
   /** What the agent itself says stands in its way; null when it says nothing that counts. */
   readonly word: () => Promise<Word | null>;
   /** Ways of the node that lead there, and lose packets or take long. */
-  readonly slowWays: () => Promise<readonly SlowWay[]>;
+  readonly secondLook: () => Promise<readonly Way[] | null>;
   /** Null when there is no token to show. */
   readonly terminal: () => Promise<Conversation | null>;
 }
@@ -76,6 +76,6 @@ export function openSession(request: Request, run: RunHandle): Session {
     const asksApi = text(request, 'api-base') !== undefined && hasOperator(request);
     return wordOf(seen, asksApi ? readModel(await open.node()) : null, policies);
   });
-  const ways = once(async () => slowWays(await visit()));
-  return { request, run, ...credentials, ...open, visit, word, slowWays: ways, terminal };
+  const again = once(async () => secondLook(await visit()));
+  return { request, run, ...credentials, ...open, visit, word, secondLook: again, terminal };
 }

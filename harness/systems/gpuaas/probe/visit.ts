@@ -5,7 +5,14 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Policies, Request } from '../../../preflight/types.ts';
 import { number, text } from '../flags.ts';
-import { dialSeconds, sshSeconds, stale, terminalDialSeconds, visitSeconds } from '../policies.ts';
+import {
+  dialSeconds,
+  secondLookSeconds,
+  sshSeconds,
+  stale,
+  terminalDialSeconds,
+  visitSeconds,
+} from '../policies.ts';
 
 export type Facts = Readonly<Record<string, string>>;
 
@@ -34,7 +41,8 @@ export interface Visit {
    */
   readonly readRecord: () => Promise<string | null>;
   /** How many of several new connections come about at the first try, by the name of the way. */
-  readonly knock: (ways: readonly string[]) => Promise<Readonly<Record<string, Facts>>>;
+  /** A second look at the given ways; null when it was not answered. */
+  readonly knock: (ways: readonly string[]) => Promise<Readonly<Record<string, Facts>> | null>;
 }
 
 type Connection = Awaited<ReturnType<typeof import('../../../drivers/ssh.ts').connectSsh>>;
@@ -71,7 +79,7 @@ export async function visitNode(
     clockOffsetMs: null,
     clockErrorMs: 0,
     readRecord: async () => null,
-    knock: async () => ({}),
+    knock: async () => null,
   });
   let connection: Connection;
   try {
@@ -140,14 +148,15 @@ async function knocksOf(
   connection: Connection,
   pid: string,
   ways: readonly string[],
-): Promise<Record<string, Facts>> {
+): Promise<Record<string, Facts> | null> {
   const answer = await connection
     .exec(['sh', '-c', shell, 'sh', pid, ...ways], {
       stdin: await program('namespaces', 'knock', 'second-look'),
-      timeoutMs: sshSeconds * 1000,
+      timeoutMs: secondLookSeconds * 1000,
     })
     .catch(() => null);
-  return answer === null ? {} : parseFacts(answer.stdout);
+  const facts = answer === null ? {} : parseFacts(answer.stdout);
+  return Object.keys(facts).length === 0 ? null : facts;
 }
 
 function probeArgv(

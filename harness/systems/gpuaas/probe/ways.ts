@@ -1,6 +1,6 @@
 // Ways of the node that lead there, and lose packets or take long. Asked by hops that were late, so
 // that lateness is charged to where the time went; a healthy preflight asks none of it.
-import type { Finding } from '../../../preflight/types.ts';
+import type { Evidence, Finding } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { type Dial, readDial } from './dial.ts';
 import { evidence, round } from './http.ts';
@@ -25,28 +25,42 @@ export const losesPackets = (knocks: Knocks | null): knocks is Knocks =>
 export const allWays = ['api', 'term'] as const;
 type Name = (typeof allWays)[number];
 
-export interface SlowWay {
+/** What a way of the node was seen to do. */
+export interface Way {
   readonly name: Name;
-  readonly cause: 'packet_loss' | 'slow_link';
+  readonly cause: 'packet_loss' | 'slow_link' | null;
   readonly detail: string;
 }
+/** A way that lets packets and time go. */
+export type SlowWay = Way & { readonly cause: 'packet_loss' | 'slow_link' };
+
+/** Said where time went somewhere, and the node did not tell where. */
+export const noSecondLook = 'the node did not answer whether its ways lose packets or are slow';
 
 /** Far longer than name, connection and handshake take on a busy machine. */
 const slowMs = 1000;
 
-function slowWayOf(name: Name, dial: Dial | null, again: Facts | undefined): SlowWay | null {
-  const lossy = [knocksIn(again), dial?.knocks ?? null].find(losesPackets);
+function wayOf(name: Name, dial: Dial | null, again: Facts | undefined): Way {
+  const knocks = [knocksIn(again), dial?.knocks ?? null];
+  const lossy = knocks.find(losesPackets);
   if (lossy !== undefined) {
     const detail = `${lossy.made - lossy.answered} of ${lossy.made} new connections lost their first packet`;
     return { name, cause: 'packet_loss', detail };
   }
   const tookMs = Math.max(dial?.tookMs ?? 0, Number(again?.handshake_ms ?? 0));
-  if (tookMs < slowMs) return null;
-  return { name, cause: 'slow_link', detail: `one answer took ${round(tookMs)} ms` };
+  const made = knocks.find((one) => one !== null)?.made ?? 0;
+  return {
+    name,
+    cause: tookMs < slowMs ? null : 'slow_link',
+    detail: `the longest answer took ${round(tookMs)} ms; none of ${made} new connections lost a packet`,
+  };
 }
 
-/** Both ways measured once more, side by side, with nothing else under way on the node. */
-export async function slowWays(visit: Visit): Promise<SlowWay[]> {
+/**
+ * Both ways measured once more, side by side, with nothing else under way on the node; null when
+ * the node did not answer that question.
+ */
+export async function secondLook(visit: Visit): Promise<Way[] | null> {
   const dials = {
     api: readDial(visit, 'api', 'link:node-api'),
     term: readDial(visit, 'term', 'link:term'),
@@ -58,7 +72,8 @@ export async function slowWays(visit: Visit): Promise<SlowWay[]> {
     return address === '' || port === undefined ? [] : [`${name} ${address} ${port}`];
   });
   const again = ways.length === 0 ? {} : await visit.knock(ways);
-  return names.flatMap((name) => slowWayOf(name, dials[name], again[name]) ?? []);
+  if (again === null) return null;
+  return names.map((name) => wayOf(name, dials[name], again[name]));
 }
 
 const places = {
@@ -72,6 +87,7 @@ const places = {
   },
 } as const;
 
+const isSlow = (way: Way): way is SlowWay => way.cause !== null;
 /**
  * A listener that is reached slowly is reached; that the stream comes late is said where the stream
  * is awaited.
@@ -79,39 +95,47 @@ const places = {
 const whereAwaited = (way: SlowWay): boolean => way.name === 'api' || way.cause === 'packet_loss';
 export const everySlowWay = (): boolean => true;
 
+function chargeOf(late: Finding, way: SlowWay, seen: Evidence): NonNullable<Finding['charges']> {
+  const { hop, signal, blames } = places[way.name];
+  const finding: Finding = {
+    status: 'fail',
+    ...{ signal, blames, cause: way.cause },
+    summary: `${way.detail}; ${late.summary}`,
+    evidence: [seen],
+  };
+  return { hop, finding };
+}
+
 /**
- * What a late hop learned about the way that its time went: the first of the given ways that is
- * slow; null when none is, or nobody may look.
+ * A late hop with what was seen of the ways that its time may have gone: charged is the first of
+ * them that is slow; where none is, the hop stays to blame.
  */
-async function chargeFor(
-  session: Session,
+export function chargedTo(
   late: Finding,
+  ways: readonly Way[] | null,
   went: readonly Name[],
-  isToBlame: (way: SlowWay) => boolean,
-): Promise<NonNullable<Finding['charges']> | null> {
-  if (text(session.request, 'node-host') === undefined) return null;
-  const slow = await session.slowWays();
-  const found = went.flatMap((name) => slow.find((way) => way.name === name) ?? []).find(isToBlame);
-  if (found === undefined) return null;
-  const { hop, signal, blames } = places[found.name];
+  isToBlame = whereAwaited,
+): Finding {
+  if (ways === null) return { ...late, doubts: [...(late.doubts ?? []), noSecondLook] };
+  const found = went
+    .flatMap((name) => ways.find((way) => way.name === name) ?? [])
+    .filter(isSlow)
+    .find(isToBlame);
+  const seen = evidence('second_look', 'node', ways);
   return {
-    hop,
-    finding: {
-      status: 'fail',
-      ...{ signal, blames, cause: found.cause },
-      summary: `${found.detail}; ${late.summary}`,
-      evidence: [evidence('slow_ways', 'node', slow)],
-    },
+    ...late,
+    evidence: [...(late.evidence ?? []), seen],
+    ...(found !== undefined && { charges: chargeOf(late, found, seen) }),
   };
 }
 
-/** A late hop with what it learned; where nobody is slow it stays as it is. */
+/** Without a way to the node nobody can look. */
 export async function charged(
   session: Session,
   late: Finding,
   went: readonly Name[],
   isToBlame = whereAwaited,
 ): Promise<Finding> {
-  const charges = await chargeFor(session, late, went, isToBlame);
-  return charges === null ? late : { ...late, charges };
+  if (text(session.request, 'node-host') === undefined) return late;
+  return chargedTo(late, await session.secondLook(), went, isToBlame);
 }

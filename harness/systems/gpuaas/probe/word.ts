@@ -8,6 +8,7 @@ import { freshness, type ReadModel } from './read-model.ts';
 import { currentReason, type LocalRecord, localRecord } from './record.ts';
 import type { Session } from './session.ts';
 import type { Visit } from './visit.ts';
+import { noSecondLook } from './ways.ts';
 import { type Meaning, meaningOf } from './word-table.ts';
 
 export interface Word extends Meaning {
@@ -89,9 +90,9 @@ export async function withWord(session: Session, hop: string, found: Finding): P
   const word = await session.word();
   if (word === null || word.hop !== hop) return found;
   const { signal, blames, said, doubt } = word;
-  const slow = timeouts.has(word.cause)
-    ? (await session.slowWays()).find(({ name }) => name === 'api')
-    : undefined;
+  const ways = timeouts.has(word.cause) ? await session.secondLook() : [];
+  const slow = ways?.find(({ name }) => name === 'api');
+  const doubts = [doubt, ways === null ? noSecondLook : null].filter((one) => one !== null);
   return {
     ...found,
     status: 'fail',
@@ -102,6 +103,6 @@ export async function withWord(session: Session, hop: string, found: Finding): P
       { what: 'asked from outside of the agent', because: found.summary },
     ],
     evidence: [...(found.evidence ?? []), evidence('agent_record', 'node', word.record)],
-    ...(doubt !== null && { doubts: [doubt] }),
+    ...(doubts.length > 0 && { doubts }),
   };
 }

@@ -1,0 +1,51 @@
+// A hop that was late, and what a second look at the ways of the node says about it.
+import { describe, expect, it } from 'vitest';
+import type { Finding } from '../../harness/preflight/types.ts';
+import {
+  allWays,
+  chargedTo,
+  everySlowWay,
+  noSecondLook,
+  type Way,
+} from '../../harness/systems/gpuaas/probe/ways.ts';
+
+const late: Finding = { status: 'fail', cause: 'no_stream', summary: 'no stream came' };
+const lossy: Way = { name: 'term', cause: 'packet_loss', detail: '5 of 48 were lost' };
+const slowTerm: Way = { name: 'term', cause: 'slow_link', detail: 'one answer took 2000 ms' };
+const slowApi: Way = { name: 'api', cause: 'slow_link', detail: 'one answer took 2000 ms' };
+
+describe('a late hop', () => {
+  it('is charged to the way that loses packets, though another was asked first', () => {
+    expect(chargedTo(late, [lossy], allWays).charges).toMatchObject({
+      hop: 'node_terminal_reachability',
+      finding: {
+        signal: 'terminal_node_stream_timeout',
+        cause: 'packet_loss',
+        blames: 'link:term',
+      },
+    });
+  });
+  it('is charged to the way to the API where both are slow and both may have taken the time', () => {
+    expect(chargedTo(late, [slowApi, lossy], allWays).charges?.hop).toBe(
+      'node_runtime_api_reachability',
+    );
+  });
+  it('is not charged to a way that its time did not go', () => {
+    expect(chargedTo(late, [slowApi], ['term'])).not.toHaveProperty('charges');
+  });
+  it('keeps a slow listener unless it says that any slow way is to blame', () => {
+    expect(chargedTo(late, [slowTerm], ['term'])).not.toHaveProperty('charges');
+    expect(chargedTo(late, [slowTerm], ['term'], everySlowWay).charges?.finding.cause).toBe(
+      'slow_link',
+    );
+  });
+  it('stays itself where no way is slow', () => {
+    const well: Way = { name: 'term', cause: null, detail: 'the longest answer took 30 ms' };
+    const found = chargedTo(late, [well], allWays);
+    expect(found).toMatchObject({ ...late, evidence: [{ kind: 'second_look', value: [well] }] });
+    expect(found).not.toHaveProperty('charges');
+  });
+  it('is unsure of itself where the node did not answer', () => {
+    expect(chargedTo(late, null, allWays)).toEqual({ ...late, doubts: [noSecondLook] });
+  });
+});
