@@ -22,7 +22,7 @@ of the platform's system. Ctrl-C undoes what is broken first; so does "hopdrill 
 
 Examples:
   hopdrill run node-agent/service-stopped
-  hopdrill run scenarios/gpuaas/terminal --shuffle 7
+  hopdrill run 'terminal/*' --shuffle 7
   hopdrill run node-agent/ops-ssh-refused --profile ./profile.yaml --json
 
 Exit codes: 0 pass, 1 fail, 2 inconclusive, 3 dirty, 4 aborted, 64 wrong usage

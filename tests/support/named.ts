@@ -19,7 +19,7 @@ export interface Answer extends Place {
   readonly also: readonly string[];
   readonly because: readonly string[];
   /** What every hop said, and what it was seen by; told where the answer is wrong. */
-  readonly told: readonly string[];
+  readonly hops: readonly string[];
 }
 
 /**
@@ -40,7 +40,7 @@ export async function askPreflight(world: World, seconds: number): Promise<Answe
         confidence: report.confidence ?? '',
         also: report.also_failing.map(({ hop }) => hop),
         because: [...report.confidence_because, ...report.inconclusive_because],
-        told: report.hops.map(({ id, status, summary, evidence }) =>
+        hops: report.hops.map(({ id, status, summary, evidence }) =>
           `${id}: ${status}: ${summary} ${status === 'fail' ? JSON.stringify(evidence) : ''}`.trim(),
         ),
         ...(report.scope !== null && { scope: report.scope }),
@@ -83,7 +83,7 @@ export function toldTable(told: readonly Told[]): string {
     `               named ${words(answer)}${answer.also.length === 0 ? '' : ` also ${answer.also.join(', ')}`} ${answer.confidence} ${answer.because.join('; ')}`.trimEnd(),
     ...(outcomeOf(answer, right).startsWith('right')
       ? []
-      : answer.told.map((one) => `                     ${one}`)),
+      : answer.hops.map((one) => `                     ${one}`)),
   ]);
   const outcomes = told.map(({ answer, right }) => outcomeOf(answer, right));
   const count = (one: Outcome): number => outcomes.filter((outcome) => outcome === one).length;

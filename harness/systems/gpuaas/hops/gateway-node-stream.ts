@@ -130,8 +130,8 @@ async function chargedIfLate(
   const toAgent = createdAt === null || dispatchedAt === null ? null : dispatchedAt - createdAt;
   const most = (stream(await session.policies()) * 1000) / 3;
   const went = toAgent === null || toAgent > most ? allWays : allWays.slice(1);
-  const told = { created_at: createdAt, dispatched_at: dispatchedAt, taken_after_ms: toAgent };
-  return charged(session, { ...found, evidence: [evidence('open_task', 'api', told)] }, went);
+  const times = { created_at: createdAt, dispatched_at: dispatchedAt, taken_after_ms: toAgent };
+  return charged(session, { ...found, evidence: [evidence('open_task', 'api', times)] }, went);
 }
 
 /** A stream that is there needs no end of the session to be seen. */

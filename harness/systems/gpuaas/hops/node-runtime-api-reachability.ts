@@ -1,6 +1,6 @@
 import type { Evidence, Finding, HopDefinition } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
-import { dialSeconds, visitSeconds } from '../policies.ts';
+import { dialSeconds, secondLookSeconds, visitSeconds } from '../policies.ts';
 import { blamedLink, type Dial, readCertificateDial, readDial } from '../probe/dial.ts';
 import { evidence, round } from '../probe/http.ts';
 import { withoutNode } from '../probe/node-context.ts';
@@ -97,7 +97,7 @@ export const nodeRuntimeApiReachability: HopDefinition<Session> = {
   after: [],
   explainedBy: [],
   signals: ['node_agent_api_unreachable', 'node_agent_api_tls_failed'],
-  deadlineMs: (policies) => visitSeconds(policies) * 1000,
+  deadlineMs: (policies) => (visitSeconds(policies) + secondLookSeconds) * 1000,
   skip: (request) => (text(request, 'node-host') === undefined ? 'no --node-host' : null),
   run: async (session) => {
     const visit = await session.visit();

@@ -1,6 +1,12 @@
 import type { Finding, HopDefinition } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
-import { beat, claimSeconds, publicSeconds, resultSeconds } from '../policies.ts';
+import {
+  beat,
+  claimSeconds,
+  publicSeconds,
+  resultSeconds,
+  secondLookSeconds,
+} from '../policies.ts';
 import { type Answer, at, evidence, granted, round, str, tell } from '../probe/http.ts';
 import { knownReason, poll } from '../probe/lazy.ts';
 import { type ReadModel, readModel } from '../probe/read-model.ts';
@@ -210,7 +216,8 @@ export const nodeTaskRoundtrip: HopDefinition<Session> = {
   ],
   signals: ['node_task_claim_failed', 'node_task_result_post_failed'],
   deadlineMs: (policies) =>
-    (publicSeconds * 2 + claimSeconds(policies) + resultSeconds(policies)) * 1000,
+    (publicSeconds * 2 + claimSeconds(policies) + resultSeconds(policies) + secondLookSeconds) *
+    1000,
   skip: (request) =>
     text(request, 'api-base') !== undefined && hasOperator(request)
       ? null

@@ -2,8 +2,8 @@
 // only, never messages.
 import type { Step } from '../../../preflight/types.ts';
 import { round } from './http.ts';
+import { type Knocks, knocksIn, losesPackets } from './knocks.ts';
 import type { Facts, Visit } from './visit.ts';
-import { type Knocks, knocksIn, losesPackets } from './ways.ts';
 
 export interface Dial {
   readonly outcome: 'answered' | 'unreachable' | 'tls_failed';
@@ -185,11 +185,18 @@ function interpret(facts: Facts, visit: Visit, link: string): Dial {
   };
 }
 
-const silence = new Set(['tcp_timeout', 'tls_stall', 'tls_reset', 'app_stall', 'http_reset']);
+/** Nothing came in time, or it broke off: so look ways that are slow or lose packets. */
+export const silence: ReadonlySet<string> = new Set([
+  'tcp_timeout',
+  'tls_stall',
+  'tls_reset',
+  'app_stall',
+  'http_reset',
+]);
 /** A certificate that took so long came over a slow way, and the answer would have as well. */
 const slowCertificateMs = 1000;
 
-/** Nobody answered in time; the way is there, and loses packets or is slow. */
+/** The way is there, and loses packets or is slow. */
 function causeOfSlowness(cause: string | null, facts: Facts): string | null {
   if (cause === null || !silence.has(cause)) return null;
   if (losesPackets(knocksIn(facts))) return 'packet_loss';

@@ -22,7 +22,7 @@ export interface Session extends Credentials, PublicSide {
   readonly visit: () => Promise<Visit>;
   /** What the agent itself says stands in its way; null when it says nothing that counts. */
   readonly word: () => Promise<Word | null>;
-  /** Ways of the node that lead there, and lose packets or take long. */
+  /** Both ways of the node, measured once more; null when the node did not answer that. */
   readonly secondLook: () => Promise<readonly Way[] | null>;
   /** Null when there is no token to show. */
   readonly terminal: () => Promise<Conversation | null>;

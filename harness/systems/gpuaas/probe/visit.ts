@@ -40,7 +40,6 @@ export interface Visit {
    * read.
    */
   readonly readRecord: () => Promise<string | null>;
-  /** How many of several new connections come about at the first try, by the name of the way. */
   /** A second look at the given ways; null when it was not answered. */
   readonly knock: (ways: readonly string[]) => Promise<Readonly<Record<string, Facts>> | null>;
 }

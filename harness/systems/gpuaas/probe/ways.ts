@@ -4,23 +4,9 @@ import type { Evidence, Finding } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { type Dial, readDial } from './dial.ts';
 import { evidence, round } from './http.ts';
+import { knocksIn, losesPackets } from './knocks.ts';
 import type { Session } from './session.ts';
 import type { Facts, Visit } from './visit.ts';
-
-/** New connections that came about at the first try, of those that were made. */
-export interface Knocks {
-  readonly answered: number;
-  readonly made: number;
-}
-
-export function knocksIn(facts: Facts | undefined): Knocks | null {
-  const [answered, made] = (facts?.knocks ?? '').split('/').map(Number);
-  return answered === undefined || made === undefined || !(made > 0) ? null : { answered, made };
-}
-
-/** None at all is no loss: the way is closed. */
-export const losesPackets = (knocks: Knocks | null): knocks is Knocks =>
-  knocks !== null && knocks.answered > 0 && knocks.answered < knocks.made;
 
 export const allWays = ['api', 'term'] as const;
 type Name = (typeof allWays)[number];
@@ -48,11 +34,13 @@ function wayOf(name: Name, dial: Dial | null, again: Facts | undefined): Way {
     return { name, cause: 'packet_loss', detail };
   }
   const tookMs = Math.max(dial?.tookMs ?? 0, Number(again?.handshake_ms ?? 0));
-  const made = knocks.find((one) => one !== null)?.made ?? 0;
+  const counted = knocks
+    .filter((one) => one !== null)
+    .map(({ answered, made }) => `, ${answered} of ${made} new connections came about at once`);
   return {
     name,
     cause: tookMs < slowMs ? null : 'slow_link',
-    detail: `the longest answer took ${round(tookMs)} ms; none of ${made} new connections lost a packet`,
+    detail: `the longest answer took ${round(tookMs)} ms${counted[0] ?? ''}`,
   };
 }
 
@@ -66,13 +54,16 @@ export async function secondLook(visit: Visit): Promise<Way[] | null> {
     term: readDial(visit, 'term', 'link:term'),
   };
   const names = allWays.filter((name) => dials[name] !== null);
-  const ways = names.flatMap((name) => {
+  const asked = names.flatMap((name) => {
     const address = visit.sections?.[name]?.addresses?.split(' ')[0] ?? '';
     const port = /:(\d+)$/.exec(dials[name]?.endpoint ?? '')?.[1];
-    return address === '' || port === undefined ? [] : [`${name} ${address} ${port}`];
+    return address === '' || port === undefined
+      ? []
+      : [{ name, way: `${name} ${address} ${port}` }];
   });
-  const again = ways.length === 0 ? {} : await visit.knock(ways);
-  if (again === null) return null;
+  const again = asked.length === 0 ? {} : await visit.knock(asked.map(({ way }) => way));
+  // Half an answer would make the other way look well.
+  if (again === null || asked.some(({ name }) => knocksIn(again[name]) === null)) return null;
   return names.map((name) => wayOf(name, dials[name], again[name]));
 }
 

@@ -3,6 +3,7 @@
 // a probe from outside succeeds.
 import type { Finding, Policies } from '../../../preflight/types.ts';
 import { backoff, beat, rateLimitedPoll } from '../policies.ts';
+import { silence } from './dial.ts';
 import { evidence, round } from './http.ts';
 import { freshness, type ReadModel } from './read-model.ts';
 import { currentReason, type LocalRecord, localRecord } from './record.ts';
@@ -81,22 +82,19 @@ function outlivesContact(
   return model.ageMs === null || model.ageMs >= age - 1000;
 }
 
-/** What the agent sees of a way that is slow or loses packets. */
-const timeouts = new Set(['tcp_timeout', 'tls_stall', 'tls_reset', 'app_stall', 'http_reset']);
-
 /** A hop that its probe did not find broken, and of which the agent says that it is. */
 export async function withWord(session: Session, hop: string, found: Finding): Promise<Finding> {
   if (found.status === 'fail') return found;
   const word = await session.word();
   if (word === null || word.hop !== hop) return found;
   const { signal, blames, said, doubt } = word;
-  const ways = timeouts.has(word.cause) ? await session.secondLook() : [];
-  const slow = ways?.find(({ name }) => name === 'api');
+  const ways = silence.has(word.cause) ? await session.secondLook() : [];
+  const wayToApi = ways?.find(({ name }) => name === 'api');
   const doubts = [doubt, ways === null ? noSecondLook : null].filter((one) => one !== null);
   return {
     ...found,
     status: 'fail',
-    ...{ signal, blames, cause: slow?.cause ?? word.cause },
+    ...{ signal, blames, cause: wayToApi?.cause ?? word.cause },
     summary: `the agent itself says ${said}`,
     ruledOut: [
       ...(found.ruledOut ?? []),
