@@ -5,15 +5,11 @@ import { appendKilled } from '../../reports/allure.ts';
 import { junit } from '../../reports/junit.ts';
 import { type FolderRead, outDir, readFolders } from '../../reports/records.ts';
 import { counts, lines, paceOf, rowOfFolder, worstOf } from '../../reports/summary.ts';
-import {
-  type EndingSignal,
-  endingSignals,
-  exitCodes,
-  exitOfSignal,
-} from '../records/exit-codes.ts';
+import { type EndingSignal, exitCodes, exitOfSignal } from '../records/exit-codes.ts';
 import { outFolder } from './arguments.ts';
 import { controlCounts, controlLines, controlled } from './controls.ts';
 import { outliveReaders } from './output.ts';
+import { ignoreSignals, onSignal } from './signals.ts';
 
 /**
  * `npm run chaos`: stacks up, every scenario as a vitest test, one Allure file, JUnit, a table,
@@ -229,11 +225,12 @@ async function finish(
 
 if (import.meta.main) {
   outliveReaders();
-  for (const name of endingSignals) process.on(name, stop);
+  onSignal(stop);
   try {
     process.exitCode = await chaos(read(process.argv.slice(2)));
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);
     process.exitCode = (error as { exitCode?: number }).exitCode ?? exitCodes.internal;
   }
+  ignoreSignals();
 }

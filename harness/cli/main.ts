@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { nearest } from '../records/nearest.ts';
 import { lostOutput, outliveReaders } from './output.ts';
+import { ignoreSignals, listenToSignals } from './signals.ts';
 
 export interface Command {
   readonly summary: string;
@@ -106,6 +107,7 @@ if (import.meta.main) {
   // nothing.
   enableCompileCache();
   outliveReaders();
+  listenToSignals();
   try {
     process.exitCode = await main(process.argv.slice(2));
   } catch (error) {
@@ -113,6 +115,7 @@ if (import.meta.main) {
     // An error of ours, and not a verdict.
     process.exitCode = (error as { exitCode?: number }).exitCode ?? 70;
   }
+  ignoreSignals();
   process.once('exit', () => {
     const lost = lostOutput();
     if (lost === undefined) return;

@@ -3,6 +3,7 @@ import type { AnySystem } from '../preflight/types.ts';
 import type { PreflightReport } from '../records/preflight.ts';
 import { createRedactor, type Redact, redactValue } from '../records/redact.ts';
 import { usualSystem } from '../systems/index.ts';
+import { onSignal } from './signals.ts';
 
 export const summary = 'name the first failed hop between a user, the platform and a node';
 /** The flags are those of the system that is asked about. */
@@ -48,14 +49,12 @@ function show(
 
 export async function run(argv: readonly string[]): Promise<number> {
   const stop = new AbortController();
-  const onInterrupt = () => stop.abort('interrupted');
-  const onTerminate = () => stop.abort('terminated');
   // Before anything is loaded: from here on every way out gives a document.
-  process.on('SIGINT', onInterrupt).on('SIGTERM', onTerminate);
+  const end = onSignal((name) => stop.abort(name === 'SIGINT' ? 'interrupted' : 'terminated'));
   try {
     return await preflight(argv, stop.signal);
   } finally {
-    process.off('SIGINT', onInterrupt).off('SIGTERM', onTerminate);
+    end();
   }
 }
 

@@ -1,13 +1,9 @@
 import { parseDuration } from '../records/duration.ts';
-import {
-  type EndingSignal,
-  endingSignals,
-  exitCodes,
-  exitOfSignal,
-} from '../records/exit-codes.ts';
+import { type EndingSignal, exitCodes, exitOfSignal } from '../records/exit-codes.ts';
 import type { EndedRun } from '../undo/end-runs.ts';
 import type { UnderWay } from '../undo/under-way.ts';
 import { mustBeKnown, readOptions, refuse, WrongUsage } from './arguments.ts';
+import { onSignal } from './signals.ts';
 
 export const summary = 'end what is under way, and wait until it is undone';
 export const help = `Usage: hopdrill stop [--stack NAME | --all] [--within 90s] [--json]
@@ -128,12 +124,10 @@ function watchForInterruption() {
     first ??= name;
     abort.abort(name);
   };
-  for (const name of endingSignals) process.on(name, note);
+  const close = onSignal(note);
   return {
     signal: abort.signal,
     name: () => first,
-    close() {
-      for (const name of endingSignals) process.off(name, note);
-    },
+    close,
   };
 }

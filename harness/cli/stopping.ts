@@ -1,4 +1,5 @@
-import { type EndingSignal, endingSignals, exitOfSignal } from '../records/exit-codes.ts';
+import { type EndingSignal, exitOfSignal } from '../records/exit-codes.ts';
+import { onSignal } from './signals.ts';
 
 /**
  * What a signal means to `run`: the end of a hold when something is held, else the end of the run,
@@ -31,7 +32,7 @@ export function stopOnSignals(say: (text: string) => void): Stopping {
     if (!abort.signal.aborted) say(`${name}: undoing what is broken, then leaving`);
     abort.abort(name);
   };
-  for (const name of endingSignals) process.on(name, stop);
+  const close = onSignal(stop);
   return {
     signal: abort.signal,
     leaving: () => told !== undefined,
@@ -44,8 +45,6 @@ export function stopOnSignals(say: (text: string) => void): Stopping {
       await released;
       clearInterval(alive);
     },
-    close() {
-      for (const name of endingSignals) process.off(name, stop);
-    },
+    close,
   };
 }

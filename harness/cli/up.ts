@@ -1,6 +1,7 @@
 import { isStackName } from '../stack/names.ts';
 import type { UpResult } from '../stack/up.ts';
 import { readOptions, WrongUsage } from './arguments.ts';
+import { onSignal } from './signals.ts';
 
 export const summary = 'bring up a stack of the platform under test';
 export const help = `Usage: hopdrill up [--stack NAME] [--profile fast|seed-defaults] [--browser] [--keep] [--json]
@@ -65,8 +66,6 @@ function print(result: UpResult, seconds: number, json: boolean): void {
   );
 }
 
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
 export async function run(argv: readonly string[]): Promise<number> {
   const wanted = read(argv);
   const startedAt = performance.now();
@@ -74,16 +73,14 @@ export async function run(argv: readonly string[]): Promise<number> {
   const say = (line: string) =>
     void process.stderr.write(`[${seconds().toFixed(1).padStart(5)} s] ${line}\n`);
   const abort = new AbortController();
-  const interrupt = (name: NodeJS.Signals) => {
+  const end = onSignal((name) => {
     if (!abort.signal.aborted) say(`${name}: taking away what was begun`);
     abort.abort(new Error(`interrupted by ${name}`));
-  };
-  for (const name of signals) process.on(name, interrupt);
+  });
   try {
     return await bringUp(wanted, abort.signal, say, seconds);
   } finally {
-    // Whoever called us goes on with signals of its own.
-    for (const name of signals) process.off(name, interrupt);
+    end();
   }
 }
 
