@@ -55,7 +55,7 @@ test('two stacks side by side, and taking one away leaves the other', async () =
   );
 });
 
-test('Ctrl-C after "is up" was said no longer changes the outcome', async () => {
+test('Ctrl-C after "is up" was said changes nothing', async () => {
   await command('up', '--stack', two);
   const running = command('up', '--stack', two);
   running.stdout.on('data', () => running.kill('SIGINT'));
