@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { root } from '../../harness/cli/select.ts';
-import { differences, inventory } from '../support/inventory.ts';
+import { differences, inventory, unreadable } from '../support/inventory.ts';
 import { drill, one, profileOfSuite, say } from '../support/proof.ts';
 import { begin } from '../support/proof-child.ts';
 import { all, drawing, seed } from '../support/sampling.ts';
@@ -34,6 +34,7 @@ test(`nothing is left by ${kills} killed runs (seed ${seed})`, {
   // Whatever the targets need to come to rest after the test before this one.
   expect((await drill(await one('node-agent/api-egress-rejected'))).verdict).toBe('pass');
   const before = await inventory();
+  expect(Object.values(before).flat().join('\n')).not.toContain(unreadable);
   for (const { file, after } of rows) {
     const run = begin([file]);
     await sleep(after);

@@ -1,4 +1,5 @@
 // Everything on the targets of a stack that a run could leave something in, as one comparable value.
+import { ExecaSyncError } from 'execa';
 import { byHand, profileOfSuite, stackOfSuite } from './proof.ts';
 
 /** The agent keeps what it replaced as `.previous`: its own doing, and no trace of a run. */
@@ -16,16 +17,32 @@ select 'bytes held back ' || coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), 
 select 'session ' || application_name from pg_stat_activity where application_name like 'hopdrill%' order by 1;
 SQL`;
 
-/** By target; two inventories are equal when nothing was left and nothing is missing. */
+/**
+ * By target; two inventories are equal when nothing was left and nothing is missing. A container that
+ * a killed run left stopped is a difference like any other, until the watchdog has started it again.
+ */
 export async function inventory(): Promise<Record<string, string[]>> {
   const profile = profileOfSuite();
-  const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
   const found: Record<string, string[]> = {};
-  for (const node of Object.keys(profile.nodes)) found[node] = lines(byHand(node, nodeScript));
-  for (const part of Object.keys(profile.parts)) found[part] = lines(byHand(part, partScript));
-  found.database = lines(byHand('db', databaseScript));
+  for (const node of Object.keys(profile.nodes)) found[node] = linesOf(node, nodeScript);
+  for (const part of Object.keys(profile.parts)) found[part] = linesOf(part, partScript);
+  found.database = linesOf('db', databaseScript);
   found.links = await toxics();
   return found;
+}
+
+/** What a target of a stack at rest never says. */
+export const unreadable = 'cannot be read: ';
+
+function linesOf(target: string, script: string): string[] {
+  try {
+    return byHand(target, script)
+      .split('\n')
+      .filter((line) => line !== '');
+  } catch (cause) {
+    if (!(cause instanceof ExecaSyncError)) throw cause;
+    return [`${unreadable}${cause.stderr || cause.shortMessage}`];
+  }
 }
 
 async function toxics(): Promise<string[]> {
