@@ -1,6 +1,7 @@
 // A hop that was late, and what a second look at the ways of the node says about it.
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../harness/preflight/types.ts';
+import type { Session } from '../../harness/systems/gpuaas/probe/session.ts';
 import { parseFacts, type Visit } from '../../harness/systems/gpuaas/probe/visit.ts';
 import {
   allWays,
@@ -10,6 +11,7 @@ import {
   secondLook,
   type Way,
 } from '../../harness/systems/gpuaas/probe/ways.ts';
+import { withWord } from '../../harness/systems/gpuaas/probe/word.ts';
 
 const late: Finding = { status: 'fail', cause: 'no_stream', summary: 'no stream came' };
 const lossy: Way = { name: 'term', cause: 'packet_loss', detail: '5 of 48 were lost' };
@@ -49,6 +51,40 @@ describe('a late hop', () => {
   });
   it('is unsure of itself where the node did not answer', () => {
     expect(chargedTo(late, null, allWays)).toEqual({ ...late, doubts: [noSecondLook] });
+  });
+});
+
+describe("the agent's word of a silent API", () => {
+  const passed: Finding = { status: 'pass', summary: 'the API answered the probe' };
+  const saying = (cause: string, ways: readonly Way[] | null) =>
+    ({
+      word: async () => ({
+        ...{ hop: 'node_runtime_api_reachability', signal: 'node_agent_api_unreachable', cause },
+        ...{ blames: 'link:node-api', said: 'that nothing came', doubt: null, record: {} },
+      }),
+      secondLook: async () => ways,
+    }) as unknown as Session;
+  const told = (session: Session) => withWord(session, 'node_runtime_api_reachability', passed);
+  const kinds = ({ evidence = [] }: Finding) => evidence.map(({ kind }) => kind);
+
+  it('is explained by the way, with what was measured of it', async () => {
+    const found = await told(saying('tcp_timeout', [slowApi]));
+    expect(found).toMatchObject({ status: 'fail', cause: 'slow_link' });
+    expect(found.evidence?.at(-1)).toMatchObject({ kind: 'second_look', value: [slowApi] });
+    expect(found).not.toHaveProperty('doubts');
+  });
+  it('stays its own where the way is well, and is unsure where the node did not answer', async () => {
+    const well: Way = { name: 'api', cause: null, detail: 'the longest answer took 30 ms' };
+    expect(await told(saying('tcp_timeout', [well]))).toMatchObject({ cause: 'tcp_timeout' });
+    const unsure = await told(saying('tcp_timeout', null));
+    expect(unsure).toMatchObject({ cause: 'tcp_timeout', doubts: [noSecondLook] });
+    expect(kinds(unsure)).toEqual(['agent_record']);
+  });
+  it('asks for no second look where the agent was answered', async () => {
+    const found = await told(saying('dns_failed', null));
+    expect(found).toMatchObject({ cause: 'dns_failed' });
+    expect(found).not.toHaveProperty('doubts');
+    expect(kinds(found)).toEqual(['agent_record']);
   });
 });
 

@@ -88,9 +88,11 @@ export async function withWord(session: Session, hop: string, found: Finding): P
   const word = await session.word();
   if (word === null || word.hop !== hop) return found;
   const { signal, blames, said, doubt } = word;
-  const ways = silence.has(word.cause) ? await session.secondLook() : [];
+  const looked = silence.has(word.cause);
+  const ways = looked ? await session.secondLook() : null;
   const wayToApi = ways?.find(({ name }) => name === 'api');
-  const doubts = [doubt, ways === null ? noSecondLook : null].filter((one) => one !== null);
+  const unanswered = looked && ways === null ? noSecondLook : null;
+  const doubts = [doubt, unanswered].filter((one) => one !== null);
   return {
     ...found,
     status: 'fail',
@@ -100,7 +102,11 @@ export async function withWord(session: Session, hop: string, found: Finding): P
       ...(found.ruledOut ?? []),
       { what: 'asked from outside of the agent', because: found.summary },
     ],
-    evidence: [...(found.evidence ?? []), evidence('agent_record', 'node', word.record)],
+    evidence: [
+      ...(found.evidence ?? []),
+      evidence('agent_record', 'node', word.record),
+      ...(ways === null ? [] : [evidence('second_look', 'node', ways)]),
+    ],
     ...(doubts.length > 0 && { doubts }),
   };
 }
