@@ -11,6 +11,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { messageOf } from '../harness/base/message-of.ts';
 import type { PruneDocument } from '../harness/records/documents.ts';
 import { isRunFolder, outDir, readFolders, runFiles, startedAt } from './records.ts';
 
@@ -75,7 +76,7 @@ function removeFolder(dir: string, { dryRun, runsUnderWay = [] }: Pruning): Fold
     removeAll(dir);
     return { dir, state: 'removed', freed_bytes: before, detail: '' };
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
+    const detail = messageOf(error);
     return { dir, state: 'failed', freed_bytes: before - bytesIn(dir), detail };
   }
 }

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 
 const below = [
+  'base',
   'records',
   'drivers',
   'undo',
@@ -24,24 +25,26 @@ const below = [
  * themselves.
  */
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
-  records: [],
-  drivers: ['records'],
-  undo: ['records', 'drivers'],
-  faults: ['records', 'drivers', 'undo'],
-  preflight: ['records', 'drivers'],
-  systems: ['records', 'drivers', 'preflight'],
+  // Helpers that know no record and no target.
+  base: [],
+  records: ['base'],
+  drivers: ['base', 'records'],
+  undo: ['base', 'records', 'drivers'],
+  faults: ['base', 'records', 'drivers', 'undo'],
+  preflight: ['base', 'records', 'drivers'],
+  systems: ['base', 'records', 'drivers', 'preflight'],
   // The words that a scenario may use come from the faults and systems that there are.
-  scenarios: ['records', 'faults', 'systems'],
+  scenarios: ['base', 'records', 'faults', 'systems'],
   // A verdict comes from the record alone.
-  judge: ['records'],
-  plan: ['records', 'undo', 'faults', 'preflight', 'systems', 'scenarios'],
-  'run-tools': ['records', 'drivers', 'undo', 'preflight', 'systems', 'plan'],
+  judge: ['base', 'records'],
+  plan: ['base', 'records', 'undo', 'faults', 'preflight', 'systems', 'scenarios'],
+  'run-tools': ['base', 'records', 'drivers', 'undo', 'preflight', 'systems', 'plan'],
   run: below,
   // The machine that stacks run on; it asks their readiness over the wire, hence the drivers.
-  stack: ['records', 'drivers'],
+  stack: ['base', 'records', 'drivers'],
   cli: [...below, 'run', 'stack', 'reports'],
   plugin: [...below, 'run', 'stack', 'reports'],
-  reports: ['records'],
+  reports: ['base', 'records'],
   fixtures: [],
 };
 

@@ -1,8 +1,10 @@
 // Options of a command, or the one line that says what is wrong with them and what to do.
+
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { nearest } from '../records/nearest.ts';
+import { messageOf } from '../base/message-of.ts';
+import { nearest } from '../base/nearest.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
@@ -39,9 +41,7 @@ function read<T extends Options>(
     if (unknown !== null) throw new Error(unknown);
     return parseArgs({ args, strict: true, ...how });
   } catch (error) {
-    throw new WrongUsage(
-      `${command}: ${error instanceof Error ? error.message : String(error)} ("hopdrill ${command} --help")`,
-    );
+    throw new WrongUsage(`${command}: ${messageOf(error)} ("hopdrill ${command} --help")`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/message-of.ts';
 import { isStackName } from '../stack/names.ts';
 import { readOptions, WrongUsage } from './arguments.ts';
 
@@ -40,9 +41,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   );
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') {
-      process.stderr.write(
-        `${outcome.reason instanceof Error ? outcome.reason.message : String(outcome.reason)}\n`,
-      );
+      process.stderr.write(`${messageOf(outcome.reason)}\n`);
       code = 1;
       continue;
     }

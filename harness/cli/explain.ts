@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { nearest } from '../base/nearest.ts';
 import { faults } from '../faults/index.ts';
 import { adviceOn } from '../preflight/advice.ts';
 import type { Signal } from '../preflight/types.ts';
-import { nearest } from '../records/nearest.ts';
 import { loadSystem, type System, systemNames } from '../systems/index.ts';
 import { WrongUsage } from './arguments.ts';
 import { select } from './select.ts';

@@ -2,7 +2,7 @@
 // asked for.
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
-import { nearest } from '../records/nearest.ts';
+import { nearest } from '../base/nearest.ts';
 import { lostOutput, outliveReaders } from './output.ts';
 import { ignoreSignals, listenToSignals } from './signals.ts';
 

@@ -1,8 +1,8 @@
 // The request of a preflight, from argv and from a profile file.
 import { existsSync } from 'node:fs';
+import { nearest } from '../base/nearest.ts';
 import { ownFlags, parseArgv } from '../preflight/argv.ts';
 import type { AnySystem, Request } from '../preflight/types.ts';
-import { nearest } from '../records/nearest.ts';
 import type { Profile } from '../records/profile.ts';
 import { secretsIn } from '../run-tools/secrets.ts';
 import { askedSystem, usualSystem } from '../systems/index.ts';

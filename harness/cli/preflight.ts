@@ -1,3 +1,4 @@
+import { messageOf } from '../base/message-of.ts';
 import { ownFlags } from '../preflight/argv.ts';
 import type { AnySystem } from '../preflight/types.ts';
 import type { PreflightReport } from '../records/preflight.ts';
@@ -93,11 +94,7 @@ async function preflight(argv: readonly string[], signal: AbortSignal): Promise<
     show(system, report, json, renderTable, redact);
     return exitCodeOf(report);
   } catch (error) {
-    const report = errorReport(
-      system,
-      'internal',
-      error instanceof Error ? error.message : String(error),
-    );
+    const report = errorReport(system, 'internal', messageOf(error));
     if (json) show(system, report, true, renderTable, redact);
     else process.stderr.write(`preflight: ${redact(String(report.error?.message))}\n`);
     return exitCodeOf(report);

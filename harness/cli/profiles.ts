@@ -1,8 +1,8 @@
 // Which deployments a command is about: stacks that are up, or a profile file.
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { nearest } from '../base/nearest.ts';
 import { absoluteProfile } from '../plan/absolute-profile.ts';
-import { nearest } from '../records/nearest.ts';
 import { type Profile, profile as profileSchema } from '../records/profile.ts';
 import { sentence } from '../scenarios/mistake.ts';
 import { shapeMistakes } from '../scenarios/shape.ts';

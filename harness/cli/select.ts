@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { nearest } from '../records/nearest.ts';
+import { nearest } from '../base/nearest.ts';
 import { type Scenario, severities } from '../records/scenario.ts';
 import { findFiles, loadFiles, ScenarioMistakes } from '../scenarios/load.ts';
 import type { Vocabulary } from '../scenarios/vocabulary.ts';

@@ -7,7 +7,8 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
-import { measure } from '../records/spans.ts';
+import { measure } from '../base/spans.ts';
+import { type Patience, until } from '../base/until.ts';
 
 export interface ConsoleRequest {
   readonly cdpUrl: string;
@@ -167,29 +168,25 @@ function handle(
 ): ConsolePage {
   const state = async () => (await page.evaluate(readState)) as ConsoleState;
   const terminalText = async () => (await page.evaluate(readTerminal)) as string;
-  const until = async <T>(
-    ask: () => Promise<T>,
-    enough: (answer: T) => boolean,
-    timeoutMs: number,
-  ): Promise<{ answer: T; met: boolean }> => {
-    const end = performance.now() + timeoutMs;
-    for (;;) {
-      const answer = await ask();
-      if (enough(answer)) return { answer, met: true };
-      if (performance.now() > end) return { answer, met: false };
-      await page.waitForTimeout(50);
-    }
-  };
+  const patience = (withinMs: number): Patience => ({
+    everyMs: 50,
+    withinMs,
+    pause: (ms) => page.waitForTimeout(ms),
+  });
   return {
     sockets,
     state,
     terminalText,
     waitFor: async (question, timeoutMs) => {
-      const { answer, met } = await until(state, question, timeoutMs);
+      const { answer, met } = await until(state, question, patience(timeoutMs));
       return met ? answer : null;
     },
     waitForText: async (pattern, timeoutMs) => {
-      const { answer, met } = await until(terminalText, (text) => pattern.test(text), timeoutMs);
+      const { answer, met } = await until(
+        terminalText,
+        (text) => pattern.test(text),
+        patience(timeoutMs),
+      );
       if (!met)
         throw new Error(
           `the terminal did not show ${pattern} within ${timeoutMs} ms; it shows: ${answer.slice(-500)}`,

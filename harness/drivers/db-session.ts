@@ -1,8 +1,9 @@
 // A session at a platform's database, and a call of it that has a deadline and a readable failure.
 import { readFileSync } from 'node:fs';
 import postgres from 'postgres';
-import { measure } from '../records/spans.ts';
-import { DriverError, messageOf, withDeadline } from './errors.ts';
+import { messageOf } from '../base/message-of.ts';
+import { measure } from '../base/spans.ts';
+import { DriverError, withDeadline } from './errors.ts';
 
 export interface DatabaseTarget {
   readonly host: string;

@@ -4,8 +4,9 @@
  */
 import { PassThrough } from 'node:stream';
 import Docker from 'dockerode';
-import { measure } from '../records/spans.ts';
-import { DriverError, messageOf, withDeadline } from './errors.ts';
+import { messageOf } from '../base/message-of.ts';
+import { measure } from '../base/spans.ts';
+import { DriverError, withDeadline } from './errors.ts';
 
 export interface ContainerState {
   readonly id: string;

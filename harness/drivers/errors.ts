@@ -36,9 +36,6 @@ export class DriverError extends Error {
 
 export const isDriverError = (error: unknown): error is DriverError => error instanceof DriverError;
 
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
-
 /**
  * Settles with `work`, or rejects after `ms`; `onTimeout` may let go of what the work still holds.
  */

@@ -4,7 +4,7 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type Socket } from 'node:net';
-import { measure } from '../records/spans.ts';
+import { measure } from '../base/spans.ts';
 import { plainRequest } from './plain-http.ts';
 
 export type HttpPhase = 'dns' | 'tcp' | 'tls' | 'http';

@@ -1,7 +1,8 @@
 // Reads a known_hosts file; pinned keys only, no trust on first use.
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { DriverError, messageOf } from './errors.ts';
+import { messageOf } from '../base/message-of.ts';
+import { DriverError } from './errors.ts';
 
 export interface PinnedKey {
   readonly type: string;

@@ -5,8 +5,9 @@
  */
 import { readFileSync } from 'node:fs';
 import ssh2, { type ClientChannel, type ConnectConfig } from 'ssh2';
-import { measure } from '../records/spans.ts';
-import { DriverError, messageOf, withDeadline } from './errors.ts';
+import { messageOf } from '../base/message-of.ts';
+import { measure } from '../base/spans.ts';
+import { DriverError, withDeadline } from './errors.ts';
 import { readPinnedKeys } from './known-hosts.ts';
 import { createSlots } from './slots.ts';
 

@@ -5,9 +5,10 @@
  */
 import { Proxy as ProxyClient, Toxiproxy } from 'toxiproxy-node-client';
 import { z } from 'zod';
+import { messageOf } from '../base/message-of.ts';
+import { measure } from '../base/spans.ts';
 import type { ToxiproxyAction } from '../records/action.ts';
-import { measure } from '../records/spans.ts';
-import { DriverError, messageOf } from './errors.ts';
+import { DriverError } from './errors.ts';
 
 type Toxic = NonNullable<ToxiproxyAction['toxic']>;
 

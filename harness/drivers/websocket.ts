@@ -2,7 +2,7 @@
 // its time.
 import type { IncomingHttpHeaders } from 'node:http';
 import { WebSocket } from 'ws';
-import { measure } from '../records/spans.ts';
+import { measure } from '../base/spans.ts';
 import { lookupTo } from './http.ts';
 
 export interface TerminalRequest {

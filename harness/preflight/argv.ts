@@ -1,6 +1,6 @@
 // argv to the request record. Every mistake is reported at once; nothing is read from disk here.
 import { isIP } from 'node:net';
-import { nearest } from '../records/nearest.ts';
+import { nearest } from '../base/nearest.ts';
 import type { AnySystem, Flag, FlagValue, Request } from './types.ts';
 
 /** Flags of the preflight itself; the rest is the system's. */

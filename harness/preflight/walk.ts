@@ -1,5 +1,6 @@
 // Runs the hops of a system: each as soon as the hops whose findings it reads have spoken, all
 // others side by side.
+import { messageOf } from '../base/message-of.ts';
 import type { Finding, HopDefinition, Policies, Request } from './types.ts';
 
 export interface Walked {
@@ -126,7 +127,7 @@ async function runHop<C>(
     const finding = await Promise.race([hop.run(context, (id) => findings.get(id) ?? absent), net]);
     return finish(finding, deadlineMs);
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     return finish(
       { status: 'unknown', summary: `the probe itself broke: ${text}` },
       deadlineMs,

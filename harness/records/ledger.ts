@@ -1,14 +1,7 @@
 import { z } from 'zod';
+import { owner } from '../base/owner.ts';
 import { action } from './action.ts';
 import { stepStates } from './fault.ts';
-
-/** Who holds a lock or a run: a pid alone may have been given to somebody else since. */
-export const owner = z.object({
-  pid: z.number().int(),
-  start_time: z.string(),
-  boot_id: z.string(),
-});
-export type Owner = z.infer<typeof owner>;
 
 /** What lines are written as now. A line without `v` was written by version 1. */
 export const ledgerVersion = 2;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
 import { request } from '../drivers/http.ts';
 import type { GuardProfile } from '../records/profile.ts';
 import type { Tools } from './tools.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
 
 /**
  * What a run holds while it lasts: lock, faults, audit, watch. Each is put on the list before it is

@@ -1,6 +1,6 @@
+import type { Span } from '../base/spans.ts';
 import type { RunEvent } from '../records/events.ts';
 import type { Attachment, PartName } from '../records/run-record.ts';
-import type { Span } from '../records/spans.ts';
 import type { RunFolder } from './folder.ts';
 
 /** Somebody who follows a run as it happens. None can change what comes of it. */

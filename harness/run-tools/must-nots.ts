@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
 import type { Plan } from '../plan/plan-scenario.ts';
 import type { Check } from '../records/run-record.ts';
 import type { Invariant } from '../systems/hooks.ts';

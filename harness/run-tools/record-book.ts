@@ -1,4 +1,4 @@
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
 import type { StageName } from '../records/events.ts';
 import { redactValue } from '../records/redact.ts';
 import {

@@ -1,6 +1,7 @@
+import { messageOf } from '../base/message-of.ts';
+import { collectSpans, type Span, unionMs } from '../base/spans.ts';
 import type { StageName } from '../records/events.ts';
 import type { RunParts, RunRecord } from '../records/run-record.ts';
-import { collectSpans, type Span, unionMs } from '../records/spans.ts';
 import type { Listener } from './listeners.ts';
 
 type StageRecord = RunRecord['stages'][number];
@@ -81,7 +82,7 @@ export function startClock(
         end('done', words?.(result) ?? '');
         return result;
       } catch (error) {
-        end('failed', error instanceof Error ? error.message : String(error));
+        end('failed', messageOf(error));
         throw error;
       }
     },

@@ -1,4 +1,4 @@
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
 import type { PreflightReport } from '../records/preflight.ts';
 import type { RunRecord } from '../records/run-record.ts';
 import type { TimelineEntry } from '../records/timeline.ts';

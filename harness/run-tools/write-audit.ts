@@ -1,5 +1,5 @@
+import { messageOf } from '../base/message-of.ts';
 import { type DbLog, openDbLog, type WriteRow } from '../drivers/db-log.ts';
-import { messageOf } from '../drivers/errors.ts';
 import type { Profile } from '../records/profile.ts';
 import type { RunRecord } from '../records/run-record.ts';
 

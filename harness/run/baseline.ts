@@ -1,5 +1,7 @@
+import { declared } from '../base/spans.ts';
+import { until } from '../base/until.ts';
+import type { PreflightReport } from '../records/preflight.ts';
 import type { RunRecord } from '../records/run-record.ts';
-import { declaredWait } from '../records/spans.ts';
 import { seenOf, wordsOf } from '../run-tools/seen.ts';
 import type { Tools } from '../run-tools/tools.ts';
 
@@ -13,18 +15,16 @@ const pauseMs = 500;
  * the run before gets a moment.
  */
 export async function baseline(tools: Tools): Promise<Baseline> {
-  const started = performance.now();
-  for (;;) {
+  const { signal } = tools;
+  const isGreen = (report: PreflightReport): boolean => report.result === 'healthy';
+  const ask = async (): Promise<PreflightReport> => {
     const report = await tools.preflight();
-    const seen = seenOf(report);
-    const words = wordsOf(seen);
-    const green = report.result === 'healthy';
-    const over = tools.signal.aborted || performance.now() - started > patienceMs;
-    if (green || over) {
-      tools.attachJson('preflight-before.json', report);
-      return { green, detail: words, seen };
-    }
-    tools.note(`not green yet: ${words}`);
-    await declaredWait('baseline', pauseMs, tools.signal);
-  }
+    if (!isGreen(report)) tools.note(`not green yet: ${wordsOf(seenOf(report))}`);
+    return report;
+  };
+  const patience = declared('baseline', { everyMs: pauseMs, withinMs: patienceMs, signal });
+  const { answer, met } = await until(ask, isGreen, patience);
+  tools.attachJson('preflight-before.json', answer);
+  const seen = seenOf(answer);
+  return { green: met, detail: wordsOf(seen), seen };
 }

@@ -1,7 +1,8 @@
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
+import { declared } from '../base/spans.ts';
+import { until } from '../base/until.ts';
 import type { Plan } from '../plan/plan-scenario.ts';
 import type { Check } from '../records/run-record.ts';
-import { declaredWait } from '../records/spans.ts';
 import { isActive, nameOf } from '../run-tools/faults.ts';
 import type { Tools } from '../run-tools/tools.ts';
 import type { Engine } from '../undo/engine.ts';
@@ -16,17 +17,20 @@ export async function effect(
   { plan, engine }: { readonly plan: Plan; readonly engine: Engine },
   tools: Tools,
 ): Promise<Check[]> {
-  const until = performance.now() + plan.run.budgets.effect_ms;
-  const one = async (index: number): Promise<Check> => {
+  const { signal } = tools;
+  const patience = { everyMs: pauseMs, withinMs: plan.run.budgets.effect_ms, signal };
+  const look = async (index: number): Promise<Check> => {
     const name = nameOf(plan, index);
-    for (;;) {
-      const seen = await isActive(engine, index).catch(messageOf);
-      const ok = typeof seen === 'string' ? null : seen.active;
-      const detail = typeof seen === 'string' ? seen : seen.detail;
-      const over = performance.now() > until || tools.signal.aborted;
-      if (ok === true || over) return { name, ok, detail };
-      await declaredWait('effect', pauseMs, tools.signal);
-    }
+    const seen = await isActive(engine, index).catch(messageOf);
+    if (typeof seen === 'string') return { name, ok: null, detail: seen };
+    return { name, ok: seen.active, detail: seen.detail };
   };
-  return Promise.all(plan.run.faults.map((_, index) => one(index)));
+  const one = (index: number) =>
+    until(
+      () => look(index),
+      ({ ok }) => ok === true,
+      declared('effect', patience),
+    );
+  const looks = await Promise.all(plan.run.faults.map((_, index) => one(index)));
+  return looks.map(({ answer }) => answer);
 }

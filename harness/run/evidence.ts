@@ -1,4 +1,4 @@
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
 import type { Plan } from '../plan/plan-scenario.ts';
 import type { PreflightReport } from '../records/preflight.ts';
 import type { Check, Observation } from '../records/run-record.ts';

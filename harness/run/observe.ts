@@ -1,9 +1,9 @@
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
+import { declaredWait } from '../base/spans.ts';
 import { isAsExpected } from '../judge/user.ts';
 import type { Plan } from '../plan/plan-scenario.ts';
 import type { PreflightReport } from '../records/preflight.ts';
 import { type Observation, type Seen, type UserSeen, unseenWords } from '../records/run-record.ts';
-import { declaredWait } from '../records/spans.ts';
 import { isActive } from '../run-tools/faults.ts';
 import { seenOf, wordsOf } from '../run-tools/seen.ts';
 import type { Tools } from '../run-tools/tools.ts';

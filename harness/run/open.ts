@@ -1,5 +1,5 @@
+import { messageOf } from '../base/message-of.ts';
 import { engineId } from '../drivers/engine-id.ts';
-import { messageOf } from '../drivers/errors.ts';
 import { markPlaces } from '../faults/index.ts';
 import type { Plan } from '../plan/plan-scenario.ts';
 import type { RunRecord } from '../records/run-record.ts';

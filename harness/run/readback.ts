@@ -1,4 +1,4 @@
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
 import type { Plan } from '../plan/plan-scenario.ts';
 import type { Check } from '../records/run-record.ts';
 import { nameOf } from '../run-tools/faults.ts';

@@ -1,7 +1,8 @@
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
+import { declared, declaredWait } from '../base/spans.ts';
+import { until } from '../base/until.ts';
 import type { Plan } from '../plan/plan-scenario.ts';
 import type { Check, RunRecord } from '../records/run-record.ts';
-import { declaredWait } from '../records/spans.ts';
 import { seenOf, wordsOf } from '../run-tools/seen.ts';
 import type { Tools } from '../run-tools/tools.ts';
 
@@ -15,11 +16,11 @@ const pauseMs = 300;
 /** The same preflight is green twice in a row, and every proof of the scenario holds, in time. */
 export async function recover({ plan }: { readonly plan: Plan }, tools: Tools): Promise<Recovery> {
   const started = performance.now();
-  const over = (): boolean =>
-    performance.now() - started > plan.run.budgets.recover_ms || tools.signal.aborted;
-  const green = await becomesGreen(tools, over);
+  const leftMs = (): number => plan.run.budgets.recover_ms - (performance.now() - started);
+  const green = await becomesGreen(tools, () => leftMs() < 0 || tools.signal.aborted);
   const names = plan.run.proofs.filter((name) => name !== greenProof);
-  const proofs = [green, ...(await Promise.all(names.map((name) => prove(tools, name, over))))];
+  const proven = await Promise.all(names.map((name) => prove(tools, name, leftMs())));
+  const proofs = [green, ...proven];
   const recovered = proofs.every((proof) => proof.ok === true);
   return { recovered, proofs, after_ms: recovered ? performance.now() - started : null };
 }
@@ -42,14 +43,14 @@ async function becomesGreen(tools: Tools, over: () => boolean): Promise<Check> {
   return { name: greenProof, ok, detail: ok ? `green ${inARow} times in a row` : last };
 }
 
-async function prove(tools: Tools, name: string, over: () => boolean): Promise<Check> {
+async function prove(tools: Tools, name: string, withinMs: number): Promise<Check> {
   const proof = tools.system.proofs[name];
   if (proof === undefined) return { name, ok: null, detail: 'the system has no such proof' };
-  for (;;) {
-    const result = await proof
+  const ask = (): Promise<{ ok: boolean; detail: string }> =>
+    proof
       .check(tools.context())
       .catch((error: unknown) => ({ ok: false, detail: messageOf(error) }));
-    if (result.ok || over()) return { name, ...result };
-    await declaredWait(`proof ${name}`, pauseMs, tools.signal);
-  }
+  const patience = { everyMs: pauseMs, withinMs, signal: tools.signal };
+  const { answer } = await until(ask, ({ ok }) => ok, declared(`proof ${name}`, patience));
+  return { name, ...answer };
 }

@@ -1,9 +1,10 @@
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
+import { declared } from '../base/spans.ts';
+import { until } from '../base/until.ts';
 import { faultNamed } from '../faults/index.ts';
 import { differencesOf } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan-scenario.ts';
 import type { Check } from '../records/run-record.ts';
-import { declaredWait } from '../records/spans.ts';
 import { isActive, nameOf } from '../run-tools/faults.ts';
 import type { Tools } from '../run-tools/tools.ts';
 import type { Engine } from '../undo/engine.ts';
@@ -70,18 +71,21 @@ function goneByRepair({ plan, engine }: Input, tools: Tools): Promise<Check[]> {
     (index) => (faultNamed(plan.run.faults[index]?.fault ?? '')?.repairs ?? []).length > 0,
   );
   const procedures = plan.run.repair.map(({ name }) => name).join(', ');
+  const patience = declared('repair', {
+    everyMs: pauseMs,
+    withinMs: patienceMs,
+    signal: tools.signal,
+  });
   const gone = async (index: number): Promise<Check> => {
     const name = `repair of ${nameOf(plan, index)}`;
-    const until = performance.now() + patienceMs;
-    for (;;) {
+    const look = async (): Promise<Check> => {
       const seen = await isActive(engine, index).catch(messageOf);
-      if (typeof seen !== 'string' && !seen.active)
-        return { name, ok: true, detail: 'gone before our own undo' };
-      const detail =
-        typeof seen === 'string' ? seen : `still there after ${procedures}: ${seen.detail}`;
-      if (performance.now() > until || tools.signal.aborted) return { name, ok: false, detail };
-      await declaredWait('repair', pauseMs, tools.signal);
-    }
+      if (typeof seen === 'string') return { name, ok: false, detail: seen };
+      return seen.active
+        ? { name, ok: false, detail: `still there after ${procedures}: ${seen.detail}` }
+        : { name, ok: true, detail: 'gone before our own undo' };
+    };
+    return (await until(look, ({ ok }) => ok === true, patience)).answer;
   };
   return Promise.all(repairable.map(gone));
 }

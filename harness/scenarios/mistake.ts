@@ -1,4 +1,4 @@
-import { nearest } from '../records/nearest.ts';
+import { nearest } from '../base/nearest.ts';
 
 /**
  * One mistake in a scenario file. `path` is where it stands; `key: true` points at the key instead

@@ -1,4 +1,4 @@
-import { nearest } from '../records/nearest.ts';
+import { nearest } from '../base/nearest.ts';
 import { demandsOf } from './catalogue.ts';
 import { conflictOf, type NamedFault } from './conflicts.ts';
 import { list, type Mistake, quote, unknownName } from './mistake.ts';

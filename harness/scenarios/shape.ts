@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest } from '../records/nearest.ts';
+import { nearest } from '../base/nearest.ts';
 import { list, type Mistake, quote } from './mistake.ts';
 
 /**

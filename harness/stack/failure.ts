@@ -1,6 +1,8 @@
 // Why a stack did not come up: which parts are not running or keep restarting, and the end of what
 // they said.
+
 import { execa } from 'execa';
+import { messageOf } from '../base/message-of.ts';
 import { type ContainerState, containersOf } from './engine.ts';
 
 const tailLines = 15;
@@ -39,6 +41,6 @@ export async function explainFailure(stack: string): Promise<string> {
     );
     return texts.join('\n');
   } catch (error) {
-    return `(the engine would not say more: ${error instanceof Error ? error.message : String(error)})`;
+    return `(the engine would not say more: ${messageOf(error)})`;
   }
 }

@@ -1,7 +1,9 @@
 // Brings about the images that the platform runs from: notices what is there, builds what is not,
 // in order, one at a time. Knows nothing of what is inside them; that is said in fixtures/images/.
 // Run as a program: `images.ts` builds all, `images.ts NAME...` some, `images.ts --missing` lists.
+
 import { join } from 'node:path';
+import { messageOf } from '../base/message-of.ts';
 import {
   endChildrenOnSignal,
   isEnding,
@@ -9,10 +11,10 @@ import {
   run,
   withProgress,
 } from './bootstrap/machine.mjs';
+import { exclusively } from './exclusively.ts';
 import { makeBase } from './images/base.ts';
 import { type ImageName, imageNames, imageTags, withParents } from './images/catalogue.ts';
 import { build, docker, presentTags, staleTags } from './images/docker.ts';
-import { exclusively } from './images/lock.ts';
 import { makeRuntime } from './images/runtime.ts';
 import { makeToxiproxy } from './images/toxiproxy.ts';
 
@@ -130,8 +132,7 @@ if (import.meta.main) {
   try {
     await main(process.argv.slice(2));
   } catch (error) {
-    if (!isEnding())
-      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    if (!isEnding()) process.stderr.write(`${messageOf(error)}\n`);
     process.exitCode = 69;
   }
 }

@@ -1,6 +1,8 @@
 // Is the stack ready? Asked over the wire, as its users and operators would: the edge answers, both
 // nodes poll, and a terminal on each of them does a sum.
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../base/message-of.ts';
 import { type HttpResponse, request } from '../drivers/http.ts';
 import { openTerminal, outputOf } from '../drivers/websocket.ts';
 import type { Addresses } from './addresses.ts';
@@ -46,7 +48,7 @@ async function until(
       return;
     } catch (error) {
       context.signal.throwIfAborted();
-      context.waiting(what, error instanceof Error ? error.message : String(error));
+      context.waiting(what, messageOf(error));
       await sleep(pollMs, undefined, { signal: context.signal });
     }
   }

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Addresses, addressesOf, slotCount, slotIsClear } from './addresses.ts';
 import { takenSubnets } from './engine.ts';
-import { exclusively } from './images/lock.ts';
+import { exclusively } from './exclusively.ts';
 import { stacksDir } from './names.ts';
 import { listStacks, type StackState, writeState } from './state.ts';
 

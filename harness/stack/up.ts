@@ -1,6 +1,8 @@
 // Brings a stack up: a free place, the containers, and readiness seen over the wire; all or
 // nothing.
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../base/message-of.ts';
 import { type Addresses, addressesOf } from './addresses.ts';
 import { composeUp } from './compose.ts';
 import { copySecrets, writeKnownHosts } from './credentials.ts';
@@ -194,7 +196,7 @@ async function giveUp(stack: string, options: UpOptions, error: unknown): Promis
     await down(stack);
     return error;
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const words = await explainFailure(stack);
   if (!options.keep) await down(stack);
   const fate = options.keep

@@ -3,9 +3,8 @@
  * is asked once; a second signal would interrupt a run that is on its way back already.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../drivers/errors.ts';
-import type { Owner } from '../records/ledger.ts';
-import { isAlive } from './owner.ts';
+import { messageOf } from '../base/message-of.ts';
+import { isAlive, type Owner } from '../base/owner.ts';
 import { type UnderWay, underWay } from './under-way.ts';
 
 export interface EndedRun extends UnderWay {

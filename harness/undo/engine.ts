@@ -4,8 +4,9 @@
  * undo actions in the ledger are the only ones that run.
  */
 import { dirname } from 'node:path';
+import { messageOf } from '../base/message-of.ts';
+import { self } from '../base/owner.ts';
 import { engineId } from '../drivers/engine-id.ts';
-import { messageOf } from '../drivers/errors.ts';
 import type { FaultPlan, StepState } from '../records/fault.ts';
 import type { NewLine } from '../records/ledger.ts';
 import { nodeNotes, rememberInjected } from './deadman.ts';
@@ -23,7 +24,6 @@ import {
 } from './holding.ts';
 import { copyLedger, prune } from './keep.ts';
 import { isFinal, type Ledger, openLedger } from './ledger.ts';
-import { self } from './owner.ts';
 import { defaultStateDir, ledgerDir, targetsOf } from './paths.ts';
 import { type EngineStep, takeSnapshot } from './snapshot.ts';
 import { digestOf, must, revert, type StepContext, type StepOutcome, verify } from './step.ts';

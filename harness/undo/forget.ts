@@ -5,9 +5,9 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAlive } from '../base/owner.ts';
 import { engineId } from '../drivers/engine-id.ts';
 import { openLedger, readLedger } from './ledger.ts';
-import { isAlive } from './owner.ts';
 import { armedDir, defaultStateDir, ledgerDir, runsWithLedger } from './paths.ts';
 
 /** Gives the runs that were closed. One whose process is alive ends by itself. */

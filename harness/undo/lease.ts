@@ -6,7 +6,7 @@
  */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { bootId } from './owner.ts';
+import { bootId } from '../base/owner.ts';
 
 export interface LeaseWriter {
   renew(seconds: number): void;

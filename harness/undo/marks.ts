@@ -3,7 +3,7 @@
  * not here (another user, a lost disk): folders with a dead-man, rules with our comment, units and
  * files that faults declare, toxics with our name. Nothing without a run id is touched.
  */
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
 import type { Targets } from '../records/ledger.ts';
 import { disarm } from './deadman.ts';
 import type { Executor } from './execute.ts';

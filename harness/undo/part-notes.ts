@@ -4,13 +4,14 @@
  * disk) finds them there and takes the fault back.
  */
 import { dirname } from 'node:path/posix';
+import { messageOf } from '../base/message-of.ts';
+import { isAlive } from '../base/owner.ts';
 import type { DockerDriver } from '../drivers/docker.ts';
-import { isDriverError, messageOf } from '../drivers/errors.ts';
+import { isDriverError } from '../drivers/errors.ts';
 import { ledgerVersion, type NewLine, type Targets } from '../records/ledger.ts';
 import type { Executor } from './execute.ts';
 import { isFinal, replay, type StepRecord } from './ledger.ts';
 import { globsOf, type Leftover, type MarkOptions, runPattern } from './marks.ts';
-import { isAlive } from './owner.ts';
 import { isRunId } from './paths.ts';
 import { takeBack, verify } from './step.ts';
 

@@ -5,8 +5,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { owner } from '../records/ledger.ts';
-import { isAlive, self } from './owner.ts';
+import { isAlive, owner, self } from '../base/owner.ts';
 import { runnersDir } from './paths.ts';
 
 const runnerFile = z.object({ stack: z.string(), owner });

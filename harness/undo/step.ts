@@ -2,8 +2,8 @@
  * Takes one step back and proves it. The same for the engine, `hopdrill undo` and the watchdog;
  * only who says so differs.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
+import { until } from '../base/until.ts';
 import { type Action, type ActionResult, okCodesOf } from '../records/action.ts';
 import type { StepState } from '../records/fault.ts';
 import type { NewLine } from '../records/ledger.ts';
@@ -112,31 +112,25 @@ export async function verify(
   withinMs = 6000,
 ): Promise<StepOutcome> {
   if (isFinal(step.state)) return { state: step.state, detail: 'already done' };
-  const until = performance.now() + withinMs;
-  for (;;) {
-    const seen = await digestOf(step, context).catch(
-      (error: unknown) => `unreadable: ${messageOf(error)}`,
-    );
-    if (seen === step.digestBefore) {
-      const detail = 'the digest is as it was before';
-      context.append({
-        type: 'step',
-        step: step.step,
-        state: 'verified',
-        at: new Date().toISOString(),
-        by: context.by,
-        detail,
-      });
-      return { state: 'verified', detail };
-    }
-    if (performance.now() > until) {
-      return {
-        state: 'ambiguous',
-        detail: `the digest differs: ${JSON.stringify(seen.slice(0, 300))} instead of ${JSON.stringify(step.digestBefore.slice(0, 300))}`,
-      };
-    }
-    await sleep(100);
-  }
+  const look = (): Promise<string> =>
+    digestOf(step, context).catch((error: unknown) => `unreadable: ${messageOf(error)}`);
+  const isAsBefore = (digest: string): boolean => digest === step.digestBefore;
+  const { answer, met } = await until(look, isAsBefore, { everyMs: 100, withinMs });
+  if (!met)
+    return {
+      state: 'ambiguous',
+      detail: `the digest differs: ${JSON.stringify(answer.slice(0, 300))} instead of ${JSON.stringify(step.digestBefore.slice(0, 300))}`,
+    };
+  const detail = 'the digest is as it was before';
+  context.append({
+    type: 'step',
+    step: step.step,
+    state: 'verified',
+    at: new Date().toISOString(),
+    by: context.by,
+    detail,
+  });
+  return { state: 'verified', detail };
 }
 
 /**

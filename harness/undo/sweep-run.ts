@@ -1,7 +1,7 @@
 /** Takes back what one killed run left, step by step from its ledger, and closes the ledger. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
 import { disarm, nodeNotes, renewOn } from './deadman.ts';
 import { createExecutor, type Executor } from './execute.ts';
 import { openLease } from './lease.ts';

@@ -1,5 +1,5 @@
 // Replication slots of ours that no session reads any more, whichever version left them there.
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
 import type { Targets } from '../records/ledger.ts';
 import type { Leftover } from './marks.ts';
 

@@ -3,8 +3,9 @@
  * `hopdrill undo` and the start of every run call it. A run whose process is alive is left alone.
  */
 import { rmSync, statSync } from 'node:fs';
+import { messageOf } from '../base/message-of.ts';
+import { isAlive } from '../base/owner.ts';
 import { engineId } from '../drivers/engine-id.ts';
-import { messageOf } from '../drivers/errors.ts';
 import type { Profile } from '../records/profile.ts';
 import { createExecutor } from './execute.ts';
 import { openLedgers } from './known.ts';
@@ -16,7 +17,6 @@ import {
   sweepNode,
   sweepToxics,
 } from './marks.ts';
-import { isAlive } from './owner.ts';
 import { sweepPart } from './part-notes.ts';
 import { defaultStateDir, targetsOf } from './paths.ts';
 import { described, type Found, type SweptRun, sweepRun, unreadableRun } from './sweep-run.ts';

@@ -1,7 +1,6 @@
-import type { Owner } from '../records/ledger.ts';
+import { isAlive, type Owner } from '../base/owner.ts';
 import { openRuns } from './known.ts';
 import { lockHolders } from './lock.ts';
-import { isAlive } from './owner.ts';
 import { runners } from './runners.ts';
 
 /** A living process at work on a stack, by its lock, its open ledgers and its registration. */

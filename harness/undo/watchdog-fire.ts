@@ -2,7 +2,7 @@
  * What the watchdog does when a lease is over; loaded only when one is about to end, since it is
  * most of its memory.
  */
-import { messageOf } from '../drivers/errors.ts';
+import { messageOf } from '../base/message-of.ts';
 import { createExecutor, type Executor } from './execute.ts';
 import {
   isFinal,

@@ -1,10 +1,9 @@
 // Makes sure that the watchdog of a stack runs before anything that it must hold is broken.
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { owner } from '../records/ledger.ts';
-import { isAlive } from './owner.ts';
+import { processLock, readHolder } from '../base/lock.ts';
 import { watchdogFile } from './paths.ts';
 
 export interface WatchdogPlace {
@@ -13,16 +12,8 @@ export interface WatchdogPlace {
   readonly stack: string;
 }
 
-export function watchdogPid(place: WatchdogPlace): number | null {
-  try {
-    const found = owner.parse(
-      JSON.parse(readFileSync(watchdogFile(place.stateDir, place.engine, place.stack), 'utf8')),
-    );
-    return isAlive(found) ? found.pid : null;
-  } catch {
-    return null;
-  }
-}
+export const watchdogPid = ({ stateDir, engine, stack }: WatchdogPlace): number | null =>
+  readHolder(processLock, watchdogFile(stateDir, engine, stack))?.pid ?? null;
 
 /**
  * Call it after the lease was written: a watchdog about to leave looks once more at what is armed.
@@ -32,7 +23,6 @@ export async function ensureWatchdog(place: WatchdogPlace, withinMs = 5000): Pro
   const running = watchdogPid(place);
   if (running !== null) return running;
   const file = watchdogFile(place.stateDir, place.engine, place.stack);
-  rmSync(file, { force: true });
   const log = openSync(`${file}.log`, 'a', 0o600);
   const small = ['--max-old-space-size=48', '--max-semi-space-size=1', '--no-warnings'];
   const argv = [

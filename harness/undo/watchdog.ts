@@ -5,11 +5,12 @@
  *
  * node watchdog.ts <state dir> <engine id> <stack>
  */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { processLock, takeLock } from '../base/lock.ts';
+import { self } from '../base/owner.ts';
 import { readLease } from './lease.ts';
-import { self } from './owner.ts';
 import { armedDir, isRunId, watchdogFile } from './paths.ts';
 import type { fire as fireType } from './watchdog-fire.ts';
 
@@ -25,7 +26,8 @@ const lingerMs = 3000;
 async function serve(stateDir: string, engine: string, stack: string): Promise<void> {
   const armed = armedDir(stateDir, engine, stack);
   const pidFile = watchdogFile(stateDir, engine, stack);
-  if (!claim(pidFile)) return;
+  let claim = claimed(pidFile);
+  if (claim === null) return;
   let firing: Promise<typeof fireType> | undefined;
   const load = (): Promise<typeof fireType> => {
     firing ??= import('./watchdog-fire.ts').then(async ({ fire, warmUp }) => {
@@ -48,21 +50,20 @@ async function serve(stateDir: string, engine: string, stack: string): Promise<v
       else retryAt.set(run, performance.now() + 1000);
     }
     if (performance.now() - idleSince > lingerMs) {
-      rmSync(pidFile, { force: true });
+      claim.release();
       // A runner that armed just now has seen us alive: look once more before going.
-      if (readdirSync(armed).filter(isRunId).length === 0 || !claim(pidFile)) return;
+      if (readdirSync(armed).filter(isRunId).length === 0) return;
+      claim = claimed(pidFile);
+      if (claim === null) return;
     }
     await sleep(pollMs);
   }
 }
 
-function claim(pidFile: string): boolean {
-  try {
-    writeFileSync(pidFile, JSON.stringify(self()), { flag: 'wx', mode: 0o600 });
-    return true;
-  } catch {
-    return readFileSync(pidFile, 'utf8') === JSON.stringify(self());
-  }
+/** Null when another watchdog of this stack is there already. */
+function claimed(pidFile: string): { release(): void } | null {
+  const taken = takeLock(processLock, pidFile, self());
+  return taken.heldBy === null ? taken : null;
 }
 
 if (import.meta.main) {

@@ -3,8 +3,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { bootId } from '../../harness/base/owner.ts';
 import { engineId } from '../../harness/drivers/engine-id.ts';
-import { bootId } from '../../harness/undo/owner.ts';
 import { armedDir, ledgerDir } from '../../harness/undo/paths.ts';
 import { byHand, hopdrill, leftOnTargets } from '../support/proof.ts';
 import { breakAndDie, freshRun, marksOfRun, stack, stateDir } from '../support/undo.ts';

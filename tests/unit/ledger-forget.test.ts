@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { self } from '../../harness/base/owner.ts';
 import { forget } from '../../harness/undo/forget.ts';
 import { openLedger, readLedger } from '../../harness/undo/ledger.ts';
-import { self } from '../../harness/undo/owner.ts';
 import { armedDir, ledgerDir } from '../../harness/undo/paths.ts';
 
 const engine = 'an-engine';

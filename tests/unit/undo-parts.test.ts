@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { isAlive, self } from '../../harness/base/owner.ts';
 import { shortXid } from '../../harness/drivers/db-log.ts';
 import { pinnedKeys } from '../../harness/drivers/known-hosts.ts';
 import { quoteArgv } from '../../harness/drivers/ssh.ts';
@@ -14,7 +15,6 @@ import { deadmanProgram } from '../../harness/undo/deadman.pl.ts';
 import { formatLease, secondsLeft } from '../../harness/undo/lease.ts';
 import { LockedError, lock } from '../../harness/undo/lock.ts';
 import { marksOf } from '../../harness/undo/marks.ts';
-import { isAlive, self } from '../../harness/undo/owner.ts';
 import { isRunId, ledgerDir } from '../../harness/undo/paths.ts';
 import { fillAction } from '../../harness/undo/resolve.ts';
 

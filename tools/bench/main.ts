@@ -1,9 +1,11 @@
 // npm run bench: the table of DESIGN 10 measured on this machine, now. A row that does not reach is
 // a result like any other: only a measurement that broke makes the exit code other than 0.
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../../harness/base/message-of.ts';
 import {
   type BenchDocument,
   type BenchRow,
@@ -119,9 +121,7 @@ async function measure(wanted: Wanted): Promise<BenchDocument> {
         const rows = await measurement.run(bench);
         document.rows.push(...rows.filter((one) => isWanted(one, measurement, wanted)));
       } catch (error) {
-        document.broken.push(
-          `${measurement.name}: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        document.broken.push(`${measurement.name}: ${messageOf(error)}`);
       }
     }
   } finally {

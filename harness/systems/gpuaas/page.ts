@@ -1,5 +1,5 @@
+import { measure } from '../../base/spans.ts';
 import { openConsole } from '../../drivers/browser.ts';
-import { measure } from '../../records/spans.ts';
 import type { HookContext, PageView } from '../hooks.ts';
 import { edgeCookieOf } from './cookie.ts';
 import { nodeOf, publicOf, readSecret, tokenOf } from './platform.ts';

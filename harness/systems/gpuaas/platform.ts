@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { declared, measure } from '../../base/spans.ts';
+import { until } from '../../base/until.ts';
 import { type HttpResponse, request } from '../../drivers/http.ts';
 import { connectSsh, type SshResult } from '../../drivers/ssh.ts';
 import type { Profile } from '../../records/profile.ts';
-import { declaredWait, measure } from '../../records/spans.ts';
 import type { HookContext } from '../hooks.ts';
 
 /**
@@ -177,14 +178,8 @@ export async function taskDone(
   taskId: string,
   withinMs: number,
 ): Promise<{ status: string; error: string | null }> {
-  const until = performance.now() + withinMs;
-  for (;;) {
-    const task = await api<{ status: string; error: string | null }>(
-      context,
-      'GET',
-      `/v1/tasks/${taskId}`,
-    );
-    if (!['queued', 'dispatched'].includes(task.status) || performance.now() > until) return task;
-    await declaredWait('task', 100);
-  }
+  const ask = () =>
+    api<{ status: string; error: string | null }>(context, 'GET', `/v1/tasks/${taskId}`);
+  const isOver = ({ status }: { status: string }) => !['queued', 'dispatched'].includes(status);
+  return (await until(ask, isOver, declared('task', { everyMs: 100, withinMs }))).answer;
 }

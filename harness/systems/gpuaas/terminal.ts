@@ -1,3 +1,4 @@
+import { measure } from '../../base/spans.ts';
 import {
   type Frame,
   openTerminal,
@@ -5,7 +6,6 @@ import {
   type Terminal,
   UpgradeRefused,
 } from '../../drivers/websocket.ts';
-import { measure } from '../../records/spans.ts';
 import type { HookContext } from '../hooks.ts';
 import { edgeCookieOf } from './cookie.ts';
 import { ask, nodeOf, publicOf, readSecret, transportOf } from './platform.ts';

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts';
 import type { Formula, HookContext, PageView, UserView } from '../hooks.ts';
 import { allocationModel } from './platform.ts';
 import { beat, sessionSeconds, stale, terminalSeconds } from './policies.ts';
@@ -65,6 +66,6 @@ async function readPage(context: HookContext): Promise<NonNullable<UserView['pag
       foundIn: shown.correlationId === '' ? [] : await placesOf(context, shown.correlationId),
     };
   } catch (error) {
-    return { unseen: error instanceof Error ? error.message : String(error) };
+    return { unseen: messageOf(error) };
   }
 }

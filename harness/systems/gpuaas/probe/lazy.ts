@@ -1,5 +1,6 @@
+import { declaredWait } from '../../../base/spans.ts';
+import { until } from '../../../base/until.ts';
 import type { Finding } from '../../../preflight/types.ts';
-import { declaredWait } from '../../../records/spans.ts';
 
 /** Asked for at most once, when first needed; everybody gets the same answer. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
@@ -28,14 +29,14 @@ export async function poll<T>(
     pause?: (ms: number) => Promise<void>;
   },
 ): Promise<T | null> {
-  const until = performance.now() + options.forMs;
-  let pause = options.everyMs;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== null || performance.now() >= until || options.signal.aborted) return answer;
-    await (options.pause ?? sleep)(pause);
-    pause = Math.min(pause * 1.1, 120);
-  }
+  const { forMs: withinMs, everyMs, signal } = options;
+  let pauseMs = everyMs;
+  const pause = async (): Promise<void> => {
+    await (options.pause ?? sleep)(pauseMs);
+    pauseMs = Math.min(pauseMs * 1.1, 120);
+  };
+  const isSomething = (answer: T | null): boolean => answer !== null;
+  return (await until(ask, isSomething, { everyMs, withinMs, signal, pause })).answer;
 }
 
 /**

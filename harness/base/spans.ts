@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Patience } from './until.ts';
 
 /**
  * Where a run's time goes. Drivers report their calls and stages their declared waits through
@@ -71,3 +72,9 @@ export async function declaredWait(name: string, ms: number, signal?: AbortSigna
       }),
   );
 }
+
+/** The same patience, its waiting told as a declared wait of this name. */
+export const declared = (name: string, patience: Patience): Patience => ({
+  ...patience,
+  pause: (ms) => declaredWait(name, ms, patience.signal),
+});

@@ -1,6 +1,14 @@
-// Tells whether the process that owns something is still the same process.
+// Who holds something, and whether that is still the same process: a pid alone may have been given
+// to another one since.
 import { readFileSync } from 'node:fs';
-import type { Owner } from '../records/ledger.ts';
+import { z } from 'zod';
+
+export const owner = z.object({
+  pid: z.number().int(),
+  start_time: z.string(),
+  boot_id: z.string(),
+});
+export type Owner = z.infer<typeof owner>;
 
 function readOr(file: string, otherwise: string): string {
   try {
@@ -24,15 +32,15 @@ export const self = (): Owner => ({
   boot_id: bootId(),
 });
 
-export function isAlive(owner: Owner): boolean {
-  if (owner.boot_id !== bootId()) return false;
+export function isAlive(holder: Owner): boolean {
+  if (holder.boot_id !== bootId()) return false;
   try {
-    process.kill(owner.pid, 0);
+    process.kill(holder.pid, 0);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
-  const state = readOr(`/proc/${owner.pid}/stat`, '');
+  const state = readOr(`/proc/${holder.pid}/stat`, '');
   // A killed process that nobody waited for still has an entry.
   if (/\) [ZX] /.test(state)) return false;
-  return owner.start_time === '' || startTimeOf(owner.pid) === owner.start_time;
+  return holder.start_time === '' || startTimeOf(holder.pid) === holder.start_time;
 }
