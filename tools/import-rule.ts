@@ -89,6 +89,12 @@ const systemList = 'harness/systems/index.ts';
 const systemOf = (file: string): string | null =>
   /^harness\/systems\/([^/]+)\//.exec(file)?.[1] ?? null;
 
+/** Within a system: what asks must not be able to know what is broken, or how it is mended. */
+const asks =
+  /^harness\/systems\/[^/]+\/((hops|probe)\/|(ask|advice|causes|conclude|names|signals|words)[^/]*\.ts$)/;
+const breaksOrMends =
+  /^harness\/systems\/[^/]+\/((faults|acts)\/|(faults|acts?|repairs|gate|see)\.ts$)/;
+
 function offence(file: string, specifier: string): string | null {
   const area = areaOf(file);
   if (area === null) return null;
@@ -111,6 +117,8 @@ function offence(file: string, specifier: string): string | null {
     return own === null
       ? `no system is known outside ${systemList}`
       : 'one system knows nothing of another';
+  if (asks.test(file) && breaksOrMends.test(target))
+    return 'what a preflight loads knows nothing of faults, repairs and gates';
   if (area === targetArea) return null;
   return mayImport[area].includes(targetArea)
     ? null

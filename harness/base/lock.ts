@@ -1,17 +1,17 @@
 // A file that says which process holds something. One whose process is gone, or that nobody can
 // read, is taken over.
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import type { z } from 'zod';
-import { isAlive, type Owner, owner } from './owner.ts';
+import { asOwner, isAlive, type Owner } from './owner.ts';
 
 /** What such a file holds, and who of it is the owner. */
 export interface LockKind<T> {
-  readonly schema: z.ZodType<T>;
+  /** Throws on anything else. */
+  readonly parse: (value: unknown) => T;
   readonly ownerOf: (holder: T) => Owner;
 }
 
 /** A lock that tells its process and nothing else. */
-export const processLock: LockKind<Owner> = { schema: owner, ownerOf: (holder) => holder };
+export const processLock: LockKind<Owner> = { parse: asOwner, ownerOf: (holder) => holder };
 
 export type Taken<T> =
   | { readonly heldBy: T }
@@ -61,7 +61,7 @@ function link(from: string, to: string): boolean {
   }
 }
 
-function read<T>({ schema }: LockKind<T>, file: string): { text: string; holder: T | null } | null {
+function read<T>({ parse }: LockKind<T>, file: string): { text: string; holder: T | null } | null {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -69,7 +69,7 @@ function read<T>({ schema }: LockKind<T>, file: string): { text: string; holder:
     return null;
   }
   try {
-    return { text, holder: schema.parse(JSON.parse(text)) };
+    return { text, holder: parse(JSON.parse(text)) };
   } catch {
     return { text, holder: null };
   }

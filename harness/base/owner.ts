@@ -1,14 +1,20 @@
 // Who holds something, and whether that is still the same process: a pid alone may have been given
 // to another one since.
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
 
-export const owner = z.object({
-  pid: z.number().int(),
-  start_time: z.string(),
-  boot_id: z.string(),
-});
-export type Owner = z.infer<typeof owner>;
+export interface Owner {
+  readonly pid: number;
+  readonly start_time: string;
+  readonly boot_id: string;
+}
+
+/** Checked by hand: the watchdog, which is to be small, reads one without any package. */
+export function asOwner(value: unknown): Owner {
+  const { pid, start_time, boot_id } = value as Partial<Owner>;
+  if (!Number.isInteger(pid) || typeof start_time !== 'string' || typeof boot_id !== 'string')
+    throw new Error('this names no process');
+  return { pid: pid!, start_time, boot_id };
+}
 
 function readOr(file: string, otherwise: string): string {
   try {

@@ -90,7 +90,7 @@ async function fromProfile(
       `found: ${flag} ${node || '""'} | allowed: ${nodes.join(', ') || 'none'}${near === undefined ? '' : ` | nearest: ${near}`}`,
     );
   }
-  return parsed(system, [...system.argvFromProfile(profile, node), ...rest]);
+  return parsed(system, [...system.argv(profile, node), ...rest]);
 }
 
 function parsed(system: AnySystem, argv: readonly string[]): Given {

@@ -29,14 +29,14 @@ export function planScenario(
   const run = makePlan({
     scenario,
     profile,
-    hooks: system,
+    system,
     node,
     deadman,
     // What is done to a node that is not there cannot be said; the plan is refused for it.
     faults:
       node === null || profile.nodes[node] !== undefined ? faultPlans(scenario, profile, node) : [],
     signal: signal === undefined ? undefined : system.signals[signal],
-    argv: [...system.argvFromProfile(profile, node), ...record.preflight, ...optional.argv],
+    argv: [...system.argv(profile, node), ...record.preflight, ...optional.argv],
     cannotAsk: optional.cannot,
   });
   return { scenario, run, expectation: expectationOf(scenario, run, system) };

@@ -4,7 +4,7 @@ import type { FaultPlan } from '../records/fault.ts';
 import type { RunPlan } from '../records/plan.ts';
 import type { Profile } from '../records/profile.ts';
 import { type Scenario, severityBudgets } from '../records/scenario.ts';
-import type { SystemHooks } from '../systems/hooks.ts';
+import type { System } from '../systems/define.ts';
 import { isHeldByWatchdog } from '../undo/holding.ts';
 import { plannedLines } from './actions.ts';
 
@@ -14,7 +14,7 @@ import { plannedLines } from './actions.ts';
 export interface PlanInput {
   readonly scenario: Scenario;
   readonly profile: Profile;
-  readonly hooks: SystemHooks;
+  readonly system: System;
   readonly faults: readonly FaultPlan[];
   readonly node: string | null;
   /** What must be named, and how soon; undefined for situations that stay green. */
@@ -53,8 +53,8 @@ export function makePlan(input: PlanInput): RunPlan {
       .map((fault) => `undo ${fault.fault} on ${fault.target}: ${fault.undo.length} actions`),
     repair: names.map((name) => ({
       name,
-      title: input.hooks.repairs[name]?.title ?? name,
-      command: input.hooks.repairs[name]?.command ?? '',
+      title: input.system.repairs[name]?.title ?? name,
+      command: input.system.repairs[name]?.command ?? '',
     })),
     proofs: [...record.recover.proof],
     invariants: [...record.expect.never],
@@ -74,12 +74,12 @@ export function makePlan(input: PlanInput): RunPlan {
 }
 
 function budgetsOf(input: PlanInput): RunPlan['budgets'] {
-  const { scenario, profile, hooks, signal } = input;
+  const { scenario, profile, system, signal } = input;
   const { expect, recover } = scenario.record;
   const policies = profile.policies;
   const limit = limitOf(input);
   const detect = Math.min((signal?.within(policies) ?? 15) * 1000, limit);
-  const proofs = recover.proof.map((name) => hooks.proofs[name]?.within(policies) ?? 0);
+  const proofs = recover.proof.map((name) => system.proofs[name]?.within(policies) ?? 0);
   // The platform needs its stale window to see that a node is back, whatever else is proved.
   const settle = 20 + 2 * (policies['node.heartbeat_stale_after_seconds'] ?? 0);
   const usual = (settle + Math.max(0, ...proofs)) * 1000;
@@ -90,10 +90,10 @@ function budgetsOf(input: PlanInput): RunPlan['budgets'] {
   // says so at once.
   const changes = expect.user !== undefined && expect.user.state !== 'normal';
   const seconds = changes
-    ? hooks.userViewWithin?.(policies)
+    ? system.userViewWithin?.(policies)
     : expect.user?.access === undefined
       ? 0
-      : hooks.userAccessWithin?.(policies);
+      : system.userAccessWithin?.(policies);
   const user =
     expect.user === undefined ? 0 : Math.min(Math.max(detect, (seconds ?? 0) * 1000), limit);
   const total = effect + detect + user + recoverMs;

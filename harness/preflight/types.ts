@@ -140,6 +140,9 @@ export interface PreflightSystem<C = never> {
   healthy?(context: C): Promise<void>;
 }
 
+/** As a system declares it: the order is that of the list. */
+export type HopDeclaration<C = never> = Omit<HopDefinition<C>, 'order'>;
+
 /** A system whose context type is of no interest to the caller. */
 // biome-ignore lint/suspicious/noExplicitAny: the context is made and read by the system alone
 export type AnySystem = PreflightSystem<any>;

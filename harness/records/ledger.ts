@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { owner } from '../base/owner.ts';
+import type { Owner } from '../base/owner.ts';
 import { action } from './action.ts';
 import { stepStates } from './fault.ts';
+
+/** Who holds a lock or a run. */
+export const owner = z.object({
+  pid: z.number().int(),
+  start_time: z.string(),
+  boot_id: z.string(),
+}) satisfies z.ZodType<Owner>;
 
 /** What lines are written as now. A line without `v` was written by version 1. */
 export const ledgerVersion = 2;

@@ -1,18 +1,24 @@
-import type { PreflightSystem } from '../preflight/types.ts';
+import type { HopDeclaration, PreflightSystem } from '../preflight/types.ts';
 import type { Profile } from '../records/profile.ts';
-import type { SystemHooks } from './hooks.ts';
+import { contradictionsIn } from './contradictions.ts';
+import type { Act, See } from './hooks.ts';
 
-/**
- * One declaration is all that hopdrill knows about a system: what to ask, what it means, how it is
- * repaired and proved.
- */
-export type SystemDefinition<C> = PreflightSystem<C> &
-  SystemHooks & {
-    /** The preflight's argv for one node of a deployment; null for a system without nodes. */
-    argvFromProfile(profile: Profile, node: string | null): string[];
-    /** With what each optional hop is asked; who does not ask for it does not pay for it. */
-    readonly optionalHops?: Readonly<Record<string, OptionalHop>>;
-  };
+/** All that a preflight and a scenario file need to know; loaded at once. */
+export interface Ask<C> extends Omit<PreflightSystem<C>, 'name' | 'hops'> {
+  /** In the order in which they are told; nothing else numbers them. */
+  readonly hops: readonly HopDeclaration<C>[];
+  /** The preflight's argv for one node of a deployment; null for a system without nodes. */
+  argv(profile: Profile, node: string | null): string[];
+  /** With what each optional hop is asked; who does not ask for it does not pay for it. */
+  readonly optionalHops?: Readonly<Record<string, OptionalHop>>;
+  /** Everything of this system that can be a target. */
+  readonly names: Readonly<Record<'nodes' | 'parts' | 'links', readonly string[]>>;
+  /**
+   * Words that the platform may say: in its history, and on the page. Left out, they are not
+   * checked.
+   */
+  readonly words?: { readonly history: readonly string[]; readonly page: readonly string[] };
+}
 
 export interface OptionalHop {
   /** Fields of the profile, for people. */
@@ -21,48 +27,42 @@ export interface OptionalHop {
   argv(profile: Profile): readonly string[] | null;
 }
 
+/**
+ * One declaration is all that hopdrill knows about a system. A preflight loads `ask` alone: what
+ * reads, repairs and breaks the platform is loaded for runs.
+ */
+export interface SystemDeclaration<C> {
+  readonly name: string;
+  readonly ask: Ask<C>;
+  readonly see?: () => Promise<See>;
+  readonly act?: () => Promise<Act>;
+}
+
+/** The context is made and read by the system alone. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+type Anything = any;
+
+export type AskedSystem = PreflightSystem<Anything> & Omit<Ask<Anything>, 'hops'>;
+export type System = AskedSystem & See & Act;
+
+export interface DeclaredSystem<C = Anything> extends SystemDeclaration<C> {
+  readonly asked: AskedSystem;
+  whole(): Promise<System>;
+}
+
+const seesNothing: See = { proofs: {}, invariants: {}, evidence: {}, history: null };
+const doesNothing: Act = { repairs: {} };
+
 /** Fails at once, and says where, when the declaration contradicts itself. */
-export function defineSystem<C>(definition: SystemDefinition<C>): SystemDefinition<C> {
-  const ids = new Set(definition.hops.map((hop) => hop.id));
-  const wrong: string[] = [];
-  if (
-    ids.size !== definition.hops.length ||
-    new Set(definition.hops.map((hop) => hop.order)).size !== definition.hops.length
-  )
-    wrong.push('two hops share an id or an order');
-  for (const hop of definition.hops) {
-    const named = [
-      ...hop.after,
-      ...hop.explainedBy.map((by) => (typeof by === 'string' ? by : by.hop)),
-    ];
-    wrong.push(
-      ...named
-        .filter((id) => !ids.has(id))
-        .map((id) => `${hop.id} refers to ${id}, which is no hop`),
-    );
-    wrong.push(
-      ...hop.signals
-        .filter((name) => definition.signals[name] === undefined)
-        .map((name) => `${hop.id} gives ${name}, which is no signal`),
-    );
-  }
-  wrong.push(
-    ...definition.hops
-      .filter((hop) => hop.optional === true && definition.optionalHops?.[hop.id] === undefined)
-      .map((hop) => `${hop.id} is optional, and optionalHops does not say with what it is asked`),
-  );
-  for (const [name, { advice = {}, causes }] of Object.entries(definition.signals))
-    wrong.push(
-      ...Object.keys(advice)
-        .filter((cause) => !causes.includes(cause))
-        .map((cause) => `${name} has advice on ${cause}, which is none of its causes`),
-    );
-  const given = new Set(definition.hops.flatMap((hop) => hop.signals));
-  wrong.push(
-    ...Object.keys(definition.signals)
-      .filter((name) => !given.has(name))
-      .map((name) => `no hop gives ${name}`),
-  );
-  if (wrong.length > 0) throw new Error(`system ${definition.name}: ${wrong.join('; ')}`);
-  return definition;
+export function defineSystem<C>(declaration: SystemDeclaration<C>): DeclaredSystem<C> {
+  const { name, ask, see, act } = declaration;
+  const wrong = contradictionsIn(ask);
+  if (wrong.length > 0) throw new Error(`system ${name}: ${wrong.join('; ')}`);
+  const hops = ask.hops.map((hop, index) => ({ ...hop, order: index + 1 }));
+  const asked: AskedSystem = { ...ask, name, hops };
+  const whole = async (): Promise<System> => {
+    const [seen, done] = await Promise.all([see?.() ?? seesNothing, act?.() ?? doesNothing]);
+    return { ...asked, ...seen, ...done };
+  };
+  return { ...declaration, asked, whole };
 }

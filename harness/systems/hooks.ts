@@ -127,19 +127,8 @@ export type Timeline = (
   context: HookContext,
 ) => Promise<{ readonly clockOffsetMs: number; readonly events: readonly PlatformEvent[] }>;
 
-export interface SystemHooks {
-  /** Everything of this system that can be a target. */
-  readonly names: {
-    readonly nodes: readonly string[];
-    readonly parts: readonly string[];
-    readonly links: readonly string[];
-  };
-  /**
-   * Words that the platform may say: in its history, and on the page. Left out, they are not
-   * checked.
-   */
-  readonly words?: { readonly history: readonly string[]; readonly page: readonly string[] };
-  readonly repairs: Readonly<Record<string, Repair>>;
+/** What a run reads of the platform besides the preflight. */
+export interface See {
   readonly proofs: Readonly<Record<string, Proof>>;
   readonly invariants: Readonly<Record<string, Invariant>>;
   readonly evidence: Readonly<Record<string, EvidenceSource>>;
@@ -157,4 +146,9 @@ export interface SystemHooks {
   /** Null: the system keeps no record of its own. */
   readonly history: History | null;
   readonly timeline?: Timeline;
+}
+
+/** What operators do to the platform. */
+export interface Act {
+  readonly repairs: Readonly<Record<string, Repair>>;
 }

@@ -1,48 +1,25 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { AnySystem } from '../preflight/types.ts';
-import type { SystemDefinition } from './define.ts';
+import type { AskedSystem, DeclaredSystem, System } from './define.ts';
 
-/**
- * All that hopdrill knows about one system under test. Loaded when it is asked for: the core
- * imports none.
- */
-// biome-ignore lint/suspicious/noExplicitAny: the context is made and read by the system alone
-export type System = SystemDefinition<any>;
+export type { AskedSystem, System } from './define.ts';
 
-/** What a preflight needs of a system; quicker to load than what a whole run needs. */
-export type AskedSystem = AnySystem & Pick<System, 'argvFromProfile'>;
-
-interface Entry {
-  asked(): Promise<AskedSystem>;
-  whole(): Promise<System>;
-}
-
-const entries = new Map<string, Entry>([
-  [
-    'gpuaas',
-    {
-      asked: async () => (await import('./gpuaas/preflight.ts')).gpuaasPreflight,
-      whole: async () => (await import('./gpuaas/index.ts')).gpuaas,
-    },
-  ],
-  ['one-hop', only(async () => (await import('./one-hop/index.ts')).oneHop)],
+const entries = new Map<string, () => Promise<DeclaredSystem>>([
+  ['gpuaas', async () => (await import('./gpuaas/index.ts')).gpuaas],
+  ['one-hop', async () => (await import('./one-hop/index.ts')).oneHop],
 ]);
 
 /** What a preflight takes that names neither a profile nor a system. */
 let usual = 'gpuaas';
 
-function only(whole: () => Promise<System>): Entry {
-  return { asked: whole, whole };
-}
-
 export const systemNames = (): string[] => [...entries.keys()];
 export const usualSystem = (): Promise<AskedSystem> => askedSystem(usual);
-export const loadSystem = (name: string): Promise<System> => entryOf(name).whole();
-export const askedSystem = (name: string): Promise<AskedSystem> => entryOf(name).asked();
+export const loadSystem = async (name: string): Promise<System> => (await entryOf(name)()).whole();
+export const askedSystem = async (name: string): Promise<AskedSystem> =>
+  (await entryOf(name)()).asked;
 
-function entryOf(name: string): Entry {
+function entryOf(name: string): () => Promise<DeclaredSystem> {
   const entry = entries.get(name);
   if (entry === undefined)
     throw new SystemProblem(`no system ${name} (there are: ${systemNames().join(', ')})`);
@@ -62,8 +39,10 @@ async function addSystem(path: string, from: string): Promise<string> {
     throw new SystemProblem(
       `found: system ${path}, which is not there | allowed: the path of a module (from ${from})`,
     );
-  const { default: system } = (await import(pathToFileURL(file).href)) as { default?: System };
-  if (typeof system?.name !== 'string' || !Array.isArray(system.hops))
+  const { default: system } = (await import(pathToFileURL(file).href)) as {
+    default?: DeclaredSystem;
+  };
+  if (typeof system?.name !== 'string' || typeof system.whole !== 'function')
     throw new SystemProblem(
       `found: ${path} without a system as its default export | allowed: export default defineSystem({ ... })`,
     );
@@ -71,10 +50,7 @@ async function addSystem(path: string, from: string): Promise<string> {
     throw new SystemProblem(
       `found: ${path} is called ${system.name}, as another system is | allowed: a name of its own`,
     );
-  entries.set(
-    system.name,
-    only(() => Promise.resolve(system)),
-  );
+  entries.set(system.name, () => Promise.resolve(system));
   return system.name;
 }
 

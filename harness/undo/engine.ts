@@ -24,9 +24,10 @@ import {
 } from './holding.ts';
 import { copyLedger, prune } from './keep.ts';
 import { isFinal, type Ledger, openLedger } from './ledger.ts';
-import { defaultStateDir, ledgerDir, targetsOf } from './paths.ts';
+import { defaultStateDir, ledgerDir } from './paths.ts';
 import { type EngineStep, takeSnapshot } from './snapshot.ts';
 import { digestOf, must, revert, type StepContext, type StepOutcome, verify } from './step.ts';
+import { targetsOf } from './targets.ts';
 
 export type { Engine, EngineOptions } from './engine-types.ts';
 

@@ -3,12 +3,16 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type LockKind, readHolder, takeLock } from '../base/lock.ts';
-import { owner, self } from '../base/owner.ts';
+import { self } from '../base/owner.ts';
+import { owner } from '../records/ledger.ts';
 import { locksDir } from './paths.ts';
 
 const lockHolder = z.object({ owner, run: z.string(), stack: z.string(), since: z.string() });
 export type LockHolder = z.infer<typeof lockHolder>;
-const kind: LockKind<LockHolder> = { schema: lockHolder, ownerOf: (holder) => holder.owner };
+const kind: LockKind<LockHolder> = {
+  parse: (value) => lockHolder.parse(value),
+  ownerOf: (holder) => holder.owner,
+};
 
 export class LockedError extends Error {
   readonly code = 'locked';

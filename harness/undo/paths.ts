@@ -2,9 +2,7 @@
 // one engine see each other.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
-import { type Targets, targets } from '../records/ledger.ts';
-import type { Profile } from '../records/profile.ts';
+import { join } from 'node:path';
 
 export const defaultStateDir = (env = process.env): string =>
   join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'hopdrill');
@@ -47,32 +45,4 @@ export function runsWithLedger(stateDir: string, engine: string): string[] {
   return readdirSync(dir)
     .filter((run) => isRunId(run) && existsSync(join(dir, run, 'ledger.jsonl')))
     .sort();
-}
-
-/**
- * A profile's paths are relative to its file; an undo in another process has no such file at hand.
- */
-export function targetsOf(
-  profile: Profile,
-  options: { profileDir?: string; stateDir: string },
-): Targets {
-  const base = options.profileDir ?? join(options.stateDir, 'stacks', profile.stack);
-  const absolute = (path: string): string =>
-    isAbsolute(path) ? path : existsSync(join(base, path)) ? join(base, path) : resolve(path);
-  const nodes = Object.entries(profile.nodes).map(([name, node]) => [
-    name,
-    {
-      ...node,
-      knownHostsFile: absolute(node.knownHostsFile),
-      sshKeyFile: absolute(node.sshKeyFile),
-    },
-  ]);
-  const { stack, parts, toxiproxy, database } = profile;
-  return targets.parse({
-    stack,
-    nodes: Object.fromEntries(nodes),
-    parts,
-    toxiproxy,
-    database: database && { ...database, passwordFile: absolute(database.passwordFile) },
-  });
 }

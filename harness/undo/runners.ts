@@ -5,7 +5,8 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isAlive, owner, self } from '../base/owner.ts';
+import { isAlive, self } from '../base/owner.ts';
+import { owner } from '../records/ledger.ts';
 import { runnersDir } from './paths.ts';
 
 const runnerFile = z.object({ stack: z.string(), owner });

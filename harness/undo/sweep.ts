@@ -18,9 +18,10 @@ import {
   sweepToxics,
 } from './marks.ts';
 import { sweepPart } from './part-notes.ts';
-import { defaultStateDir, targetsOf } from './paths.ts';
+import { defaultStateDir } from './paths.ts';
 import { described, type Found, type SweptRun, sweepRun, unreadableRun } from './sweep-run.ts';
 import { sweepSlots } from './sweep-slots.ts';
+import { targetsOf } from './targets.ts';
 
 export interface SweepOptions {
   readonly stateDir?: string;

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type PreflightReport, preflightReport } from '../../harness/records/preflight.ts';
 import { profileFileOf } from '../../harness/stack/state.ts';
-import { gpuaasPreflight } from '../../harness/systems/gpuaas/preflight.ts';
+import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
 import {
   argvFor,
   asCommand,
@@ -90,7 +90,7 @@ test('probes run side by side', async () => {
 test('the table has the sections of the runbook and the result', async () => {
   const { stdout, exitCode } = await command(['preflight', ...argv]);
   expect(exitCode).toBe(0);
-  for (const { section, id } of gpuaasPreflight.hops) {
+  for (const { section, id } of gpuaas.asked.hops) {
     expect(stdout).toContain(section);
     expect(stdout).toContain(id);
   }

@@ -64,7 +64,7 @@ const settleMs = 1000 * (20 + 2 * (profile.policies['node.heartbeat_stale_after_
 
 async function preflight(pair: Pair): Promise<PreflightReport> {
   const flags = [...new Set([...pair.first.record.preflight, ...pair.second.record.preflight])];
-  const parsed = parseArgv(system, [...system.argvFromProfile(profile, node), ...flags]);
+  const parsed = parseArgv(system, [...system.argv(profile, node), ...flags]);
   if (!parsed.ok) throw new Error(parsed.errors.join('; '));
   return runPreflight(system, parsed.request);
 }

@@ -5,7 +5,7 @@ import { parseArgv } from '../../harness/preflight/argv.ts';
 import { runPreflight } from '../../harness/preflight/run.ts';
 import type { Request } from '../../harness/preflight/types.ts';
 import { type PreflightReport, preflightReport } from '../../harness/records/preflight.ts';
-import { gpuaasPreflight } from '../../harness/systems/gpuaas/preflight.ts';
+import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
 import { argvFromProfile } from '../../harness/systems/gpuaas/profile-argv.ts';
 
 export const hopdrill = new URL('../../hopdrill', import.meta.url).pathname;
@@ -17,13 +17,13 @@ export const argvFor = (profileFile: string, node: string, ...more: string[]): s
 ];
 
 export function requestFor(argv: readonly string[]): Request {
-  const parsed = parseArgv(gpuaasPreflight, argv);
+  const parsed = parseArgv(gpuaas.asked, argv);
   if (!parsed.ok) throw new Error(parsed.errors.join('\n'));
   return parsed.request;
 }
 
 export const preflight = (argv: readonly string[]): Promise<PreflightReport> =>
-  runPreflight(gpuaasPreflight, requestFor(argv));
+  runPreflight(gpuaas.asked, requestFor(argv));
 
 export const command = (argv: readonly string[], env: Record<string, string> = {}) =>
   execa(hopdrill, argv, { reject: false, stdin: 'ignore', env: { NO_COLOR: '1', ...env } });
@@ -42,7 +42,7 @@ export async function asCommand(
  */
 export function notGreen(report: PreflightReport): string[] {
   const optional = new Set(
-    gpuaasPreflight.hops.filter((hop) => hop.optional === true).map((hop) => hop.id),
+    gpuaas.asked.hops.filter((hop) => hop.optional === true).map((hop) => hop.id),
   );
   return report.hops
     .filter(({ id, status }) => status !== 'pass' && !(status === 'skipped' && optional.has(id)))

@@ -4,10 +4,12 @@
 import type { Judged } from '../../harness/preflight/attribution.ts';
 import type { Scenario } from '../../harness/records/scenario.ts';
 import { conflictOf, type NamedFault } from '../../harness/scenarios/conflicts.ts';
-import { hops } from '../../harness/systems/gpuaas/hops/index.ts';
+import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
 import { needsData, type Picture, type Said, type Situation } from '../unit/data/replay.ts';
 import { nodeAgent } from '../unit/data/replay-node-agent.ts';
 import { terminal } from '../unit/data/replay-terminal.ts';
+
+const { hops } = gpuaas.asked;
 
 export interface Pair {
   readonly name: string;

@@ -11,9 +11,10 @@ import { createExecutor, type Executor } from '../../harness/undo/execute.ts';
 import { type LedgerState, readLedger } from '../../harness/undo/ledger.ts';
 import { sweepNode, sweepToxics } from '../../harness/undo/marks.ts';
 import { sweepPart } from '../../harness/undo/part-notes.ts';
-import { defaultStateDir, ledgerDir, targetsOf } from '../../harness/undo/paths.ts';
+import { defaultStateDir, ledgerDir } from '../../harness/undo/paths.ts';
 import type { SweepReport } from '../../harness/undo/sweep.ts';
 import { sweepSlots } from '../../harness/undo/sweep-slots.ts';
+import { targetsOf } from '../../harness/undo/targets.ts';
 import type { FaultCase } from './fault-cases.ts';
 import { command } from './stack-commands.ts';
 

@@ -60,6 +60,10 @@ test.each([
   ['harness/run/a.ts', '../systems/gpuaas/index.ts'],
   ['harness/run.ts', './systems/one-hop/index.ts'],
   ['harness/cli/a.ts', '../systems/gpuaas/flags.ts'],
+  ['harness/systems/gpuaas/hops/a.ts', '../faults/config-set.ts'],
+  ['harness/systems/gpuaas/probe/a.ts', '../repairs.ts'],
+  ['harness/systems/gpuaas/signals.ts', './act.ts'],
+  ['harness/systems/one-hop/ask.ts', './gate.ts'],
   ['harness/elsewhere/a.ts', '../records/profile.ts'],
 ])('%s may not import %s', (file, specifier) => {
   expect(offencesIn(file, `import { x } from '${specifier}';`)).toHaveLength(1);
@@ -70,6 +74,8 @@ test.each([
   ['harness/drivers/a.ts', 'ssh2'],
   ['harness/systems/gpuaas/a.ts', '../hooks.ts'],
   ['harness/systems/index.ts', './gpuaas/index.ts'],
+  ['harness/systems/gpuaas/see.ts', './repairs.ts'],
+  ['harness/systems/gpuaas/index.ts', './see.ts'],
   ['harness/cli/a.ts', '../stack/up.ts'],
   ['reports/a.ts', '../harness/records/verdict.ts'],
   ['fixtures/gpuaas/gateway/a.ts', 'ws'],

@@ -2,8 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { parseArgv } from '../../harness/preflight/argv.ts';
 import type { Profile } from '../../harness/records/profile.ts';
-import { gpuaasPreflight as system } from '../../harness/systems/gpuaas/preflight.ts';
+import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
 import { argvFromProfile } from '../../harness/systems/gpuaas/profile-argv.ts';
+
+const system = gpuaas.asked;
 
 const errorsOf = (...argv: string[]): readonly string[] => {
   const parsed = parseArgv(system, argv);

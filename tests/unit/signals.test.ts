@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { adviceOn } from '../../harness/preflight/advice.ts';
 import { defineSystem } from '../../harness/systems/define.ts';
 import { causes, resources } from '../../harness/systems/gpuaas/causes.ts';
-import { hops } from '../../harness/systems/gpuaas/hops/index.ts';
 import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
 import { signals } from '../../harness/systems/gpuaas/signals.ts';
 
@@ -105,15 +104,16 @@ describe('signals', () => {
   });
 
   it('have no advice on a cause that is none of theirs', () => {
-    const signal = { ...gpuaas.signals.disk_full!, advice: { no_spaec: { next: 'Free space' } } };
-    const contradiction = { ...gpuaas, signals: { ...gpuaas.signals, disk_full: signal } };
-    expect(() => defineSystem(contradiction)).toThrow(
+    const signal = { ...signals.disk_full!, advice: { no_spaec: { next: 'Free space' } } };
+    const ask = { ...gpuaas.ask, signals: { ...signals, disk_full: signal } };
+    expect(() => defineSystem({ name: 'gpuaas', ask })).toThrow(
       'disk_full has advice on no_spaec, which is none of its causes',
     );
   });
 
-  it('belong to hops, and the declaration agrees with itself', () => {
-    expect(gpuaas.hops).toHaveLength(15);
+  it('belong to hops, which are numbered by their place in the list', () => {
+    const { hops } = gpuaas.asked;
+    expect(hops).toHaveLength(15);
     expect(hops.map((hop) => hop.order)).toEqual(hops.map((_, index) => index + 1));
   });
 

@@ -14,7 +14,7 @@ test.each(['with a space', 'with 100% and #1', 'mit ü'])(
   async (name) => {
     const copy = join(home, name);
     mkdirSync(copy);
-    for (const area of ['undo', 'drivers', 'records'])
+    for (const area of ['base', 'undo', 'drivers', 'records'])
       cpSync(join(root, 'harness', area), join(copy, 'harness', area), { recursive: true });
     cpSync(join(root, 'package.json'), join(copy, 'package.json'));
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));

@@ -6,17 +6,18 @@ import { runPreflight } from '../../harness/preflight/run.ts';
 import type { Request } from '../../harness/preflight/types.ts';
 import type { BenchRow } from '../../harness/records/documents.ts';
 import type { PreflightReport } from '../../harness/records/preflight.ts';
-import { gpuaasPreflight } from '../../harness/systems/gpuaas/preflight.ts';
+import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
 import { argvFromProfile } from '../../harness/systems/gpuaas/profile-argv.ts';
 import { root } from '../child.ts';
 import { type Bench, type Measurement, row } from './measurement.ts';
 import { command, hopdrill } from './processes.ts';
 import { interleave, median, round, timed } from './statistics.ts';
 
-const { hops } = gpuaasPreflight;
+const system = gpuaas.asked;
+const { hops } = system;
 
 export function requestOf(argv: readonly string[]): Request {
-  const parsed = parseArgv(gpuaasPreflight, argv);
+  const parsed = parseArgv(system, argv);
   if (!parsed.ok) throw new Error(parsed.errors.join('\n'));
   return parsed.request;
 }
@@ -35,8 +36,8 @@ async function longestChains(request: Request): Promise<string[]> {
   for (const id of ends) {
     const alone = { ...request, flags: { ...request.flags, only: id } };
     const ms = median([
-      await timed(() => runPreflight(gpuaasPreflight, alone)),
-      await timed(() => runPreflight(gpuaasPreflight, alone)),
+      await timed(() => runPreflight(system, alone)),
+      await timed(() => runPreflight(system, alone)),
     ]);
     times.push({ id, ms });
   }
@@ -143,9 +144,9 @@ async function measure(bench: Bench): Promise<Times> {
       coldOne: () => asCommand('--only', one),
       coldOther: () => asCommand('--only', other),
       parallel: () => script('preflight-parallel.sh', '--master', master.path),
-      warm: async () => warmReports.push(await runPreflight(gpuaasPreflight, request)),
-      warmOne: () => runPreflight(gpuaasPreflight, only(one)),
-      warmOther: () => runPreflight(gpuaasPreflight, only(other)),
+      warm: async () => warmReports.push(await runPreflight(system, request)),
+      warmOne: () => runPreflight(system, only(one)),
+      warmOther: () => runPreflight(system, only(other)),
       sequential: () => script('preflight-sequential.sh'),
     });
     const chains = [median(times.warmOne), median(times.warmOther)];

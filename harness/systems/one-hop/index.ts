@@ -1,7 +1,6 @@
 import { HttpError, request } from '../../drivers/http.ts';
 import type { Finding } from '../../preflight/types.ts';
-import { defineSystem } from '../define.ts';
-import type { System } from '../index.ts';
+import { type Ask, defineSystem } from '../define.ts';
 
 /** The smallest system: one HTTP service behind one Toxiproxy link, no nodes. */
 const causes = ['tcp_refused', 'tcp_reset', 'timeout', 'bad_status'] as const;
@@ -29,8 +28,7 @@ const failed = (cause: (typeof causes)[number], summary: string): Finding => ({
   summary,
 });
 
-export const oneHop: System = defineSystem({
-  name: 'one-hop',
+const ask: Ask<string> = {
   flags: [{ name: 'url', kind: 'url', help: 'address of the service' }],
   signals: {
     service_unreachable: {
@@ -51,7 +49,6 @@ export const oneHop: System = defineSystem({
   hops: [
     {
       id: 'service',
-      order: 1,
       title: 'the service answers 200',
       section: 'service',
       vantage: 'operator',
@@ -76,10 +73,7 @@ export const oneHop: System = defineSystem({
     }),
   names: { nodes: [], parts: ['service'], links: ['service'] },
   words: { history: [], page: [] },
-  argvFromProfile: (profile) => ['--url', profile.endpoints.service ?? ''],
-  repairs: {},
-  proofs: {},
-  invariants: {},
-  evidence: {},
-  history: null,
-});
+  argv: (profile) => ['--url', profile.endpoints.service ?? ''],
+};
+
+export const oneHop = defineSystem({ name: 'one-hop', ask });

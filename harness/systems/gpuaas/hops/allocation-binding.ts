@@ -1,12 +1,11 @@
-import type { HopDefinition } from '../../../preflight/types.ts';
+import type { HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { publicSeconds } from '../policies.ts';
 import { at, evidence, fromApi, granted, str, tell } from '../probe/http.ts';
 import { hasOperator, hasUser, type Session } from '../probe/session.ts';
 
-export const allocationBinding: HopDefinition<Session> = {
+export const allocationBinding: HopDeclaration<Session> = {
   id: 'allocation_binding',
-  order: 1,
   title: 'The allocation is active and bound to the expected node',
   section: 'allocation binding and state',
   vantage: 'control_plane',

@@ -1,5 +1,5 @@
 import type { ConsolePage, ConsoleState, SeenSocket } from '../../../drivers/browser.ts';
-import type { Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { sessionSeconds } from '../policies.ts';
 import { type Answered, at, evidence, granted, str } from '../probe/http.ts';
@@ -73,9 +73,8 @@ function pageFinding(
  * The page is given a token that was used already: the gateway's refusal must become words that a
  * person can read.
  */
-export const browserTerminalPage: HopDefinition<Session> = {
+export const browserTerminalPage: HopDeclaration<Session> = {
   id: 'browser_terminal_page',
-  order: 15,
   optional: true,
   title: 'The console page renders what the gateway says (only with --browser)',
   section: 'browser receives ready or an explicit error',

@@ -1,4 +1,4 @@
-import type { Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { on, text } from '../flags.ts';
 import { publicSeconds, sessionSeconds } from '../policies.ts';
 import { type Conversation, type Refusal, subprotocol } from '../probe/conversation.ts';
@@ -106,9 +106,8 @@ function smoke(conversation: Conversation, hasCookie: boolean): Finding {
   return fail('token_rejected', 'service:gateway', 'a made-up token was accepted');
 }
 
-export const browserTerminalWs: HopDefinition<Session> = {
+export const browserTerminalWs: HopDeclaration<Session> = {
   id: 'browser_terminal_ws',
-  order: 10,
   title: 'The gateway accepts or refuses the browser WebSocket on purpose',
   section: 'browser-facing terminal WebSocket route classification',
   vantage: 'operator',

@@ -1,4 +1,4 @@
-import type { Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { claimSeconds, publicSeconds, sessionSeconds, stream } from '../policies.ts';
 import type { Conversation } from '../probe/conversation.ts';
@@ -141,9 +141,8 @@ const streamOrEnd = async (conversation: Conversation) =>
 const streamSeen = (conversation: Conversation): boolean =>
   conversation.states().some((state) => state === 'node_stream_connected' || state === 'ready');
 
-export const gatewayNodeStream: HopDefinition<Session> = {
+export const gatewayNodeStream: HopDeclaration<Session> = {
   id: 'gateway_node_stream',
-  order: 13,
   title: 'The gateway saw the node stream of this session',
   section: 'gateway observation of internal node stream',
   vantage: 'gateway',

@@ -1,4 +1,4 @@
-import type { HopDefinition } from '../../../preflight/types.ts';
+import type { HopDeclaration } from '../../../preflight/types.ts';
 import type { Session } from '../probe/session.ts';
 import { allocationBinding } from './allocation-binding.ts';
 import { browserTerminalPage } from './browser-terminal-page.ts';
@@ -17,7 +17,7 @@ import { terminalTokenMint } from './terminal-token-mint.ts';
 import { workloadTerminalStartupFailure } from './workload-terminal-startup-failure.ts';
 
 /** The chain, in the order of the runbook. */
-export const hops: readonly HopDefinition<Session>[] = [
+export const hops: readonly HopDeclaration<Session>[] = [
   allocationBinding,
   nodeOpsAccess,
   nodeReadiness,

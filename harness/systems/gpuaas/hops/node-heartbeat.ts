@@ -1,4 +1,4 @@
-import type { Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { publicSeconds, secondLookSeconds, visitSeconds } from '../policies.ts';
 import { evidence, round, tell } from '../probe/http.ts';
@@ -98,9 +98,8 @@ function judge(
   return { status: 'pass', summary: `last poll ${seconds}${unit ? `; ${unit.summary}` : ''}` };
 }
 
-export const nodeHeartbeat: HopDefinition<Session> = {
+export const nodeHeartbeat: HopDeclaration<Session> = {
   id: 'node_heartbeat',
-  order: 6,
   title: 'The agent runs and polled recently',
   section: 'node-agent heartbeat freshness',
   vantage: 'control_plane',

@@ -1,4 +1,4 @@
-import type { Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { publicSeconds, sshSeconds, visitSeconds } from '../policies.ts';
 import { type Answer, at, evidence, openClient, round, str, tell } from '../probe/http.ts';
@@ -61,9 +61,8 @@ function sshDown(
   };
 }
 
-export const nodeOpsAccess: HopDefinition<Session> = {
+export const nodeOpsAccess: HopDeclaration<Session> = {
   id: 'node_ops_access',
-  order: 2,
   side: true,
   title: 'Operators reach the node: a new SSH connection and the guest agent',
   section: 'operator access to the node',

@@ -1,4 +1,4 @@
-import type { Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { pressure, visitSeconds } from '../policies.ts';
 import { evidence } from '../probe/http.ts';
@@ -51,9 +51,8 @@ function buffersFill(disk: Facts): boolean {
   return used > 0 && buffers * 2 > used;
 }
 
-export const nodeReadiness: HopDefinition<Session> = {
+export const nodeReadiness: HopDeclaration<Session> = {
   id: 'node_readiness',
-  order: 3,
   title: 'The agent can write where it must, and the root file system has room',
   section: 'root filesystem usage and diagnostic path writability',
   vantage: 'node_as_agent',

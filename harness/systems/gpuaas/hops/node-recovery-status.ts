@@ -1,4 +1,4 @@
-import type { Evidence, Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Evidence, Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { publicSeconds, visitSeconds } from '../policies.ts';
 import { type Dial, readCertificateDial, readDial } from '../probe/dial.ts';
@@ -189,9 +189,8 @@ const blamed = (cause: string): string =>
           ? 'file:ca-bundle'
           : 'file:node-cert';
 
-export const nodeRecoveryStatus: HopDefinition<Session> = {
+export const nodeRecoveryStatus: HopDeclaration<Session> = {
   id: 'node_recovery_status',
-  order: 5,
   title: 'The API accepts the identity of the node: certificate, profile, trust, rate',
   section: 'node identity and recovery status',
   vantage: 'node_as_agent',

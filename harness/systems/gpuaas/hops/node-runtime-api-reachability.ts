@@ -1,4 +1,4 @@
-import type { Evidence, Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Evidence, Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { dialSeconds, secondLookSeconds, visitSeconds } from '../policies.ts';
 import { blamedLink, type Dial, readCertificateDial, readDial } from '../probe/dial.ts';
@@ -87,9 +87,8 @@ function besides(visit: Visit): Evidence[] {
     : [];
 }
 
-export const nodeRuntimeApiReachability: HopDefinition<Session> = {
+export const nodeRuntimeApiReachability: HopDeclaration<Session> = {
   id: 'node_runtime_api_reachability',
-  order: 4,
   title:
     'From the node, in the context of the agent, the node-facing API answers over verified TLS',
   section: 'API TCP/TLS reachability from the node',

@@ -1,4 +1,4 @@
-import type { Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import {
   beat,
@@ -201,9 +201,8 @@ const secondPoll = ({ task, model }: Watched, beatSeconds: number): boolean =>
   model?.heartbeatAt !== undefined &&
   model.heartbeatAt > task.createdAt + Math.min(beatSeconds * 1000, 1000);
 
-export const nodeTaskRoundtrip: HopDefinition<Session> = {
+export const nodeTaskRoundtrip: HopDeclaration<Session> = {
   id: 'node_task_roundtrip',
-  order: 7,
   title: 'A simple task is claimed by the agent and its result arrives',
   section: 'node task claim/result round trip',
   vantage: 'control_plane',

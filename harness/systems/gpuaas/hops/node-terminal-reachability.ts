@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Evidence, Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Evidence, Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { stream, terminalDialSeconds, visitSeconds } from '../policies.ts';
 import { blamedLink, type Dial, readDial } from '../probe/dial.ts';
@@ -53,9 +53,8 @@ async function failed(
   };
 }
 
-export const nodeTerminalReachability: HopDefinition<Session> = {
+export const nodeTerminalReachability: HopDeclaration<Session> = {
   id: 'node_terminal_reachability',
-  order: 12,
   title: 'From the node, in the context of the agent, the terminal listener answers TCP and TLS',
   section: 'node-facing terminal WebSocket TCP/TLS reachability from the node',
   vantage: 'node_as_agent',

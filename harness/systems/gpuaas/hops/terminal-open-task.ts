@@ -1,4 +1,4 @@
-import type { Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { claimSeconds, publicSeconds, sessionSeconds } from '../policies.ts';
 import type { Conversation } from '../probe/conversation.ts';
@@ -182,9 +182,8 @@ async function judgeQueuedTask(session: Session, id: string, task: Task): Promis
   return { status: 'unknown', summary: 'enqueued, not taken, and no poll since' };
 }
 
-export const terminalOpenTask: HopDefinition<Session> = {
+export const terminalOpenTask: HopDeclaration<Session> = {
   id: 'terminal_open_task',
-  order: 11,
   title: 'The API enqueues terminal.open and the agent takes it',
   section: 'terminal.open task lifecycle',
   vantage: 'control_plane',

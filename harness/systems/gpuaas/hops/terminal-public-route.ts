@@ -1,4 +1,4 @@
-import type { Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { publicSeconds } from '../policies.ts';
 import { type Answered, at, round, type Unanswered } from '../probe/http.ts';
@@ -48,9 +48,8 @@ function judge(answer: Answered): Finding {
   return fail('not_our_service', `/healthz answers ${status} from ${product ?? 'somebody else'}`);
 }
 
-export const terminalPublicRoute: HopDefinition<Session> = {
+export const terminalPublicRoute: HopDeclaration<Session> = {
   id: 'terminal_public_route',
-  order: 9,
   title: 'The public route leads to the terminal gateway (/healthz; the root says nothing)',
   section: 'browser-facing terminal route',
   vantage: 'operator',

@@ -1,4 +1,4 @@
-import type { Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { publicSeconds, visitSeconds } from '../policies.ts';
 import {
@@ -32,9 +32,8 @@ const blamed = (cause: string): string =>
       ? 'service:api'
       : 'user:session';
 
-export const terminalTokenMint: HopDefinition<Session> = {
+export const terminalTokenMint: HopDeclaration<Session> = {
   id: 'terminal_token_mint',
-  order: 8,
   title: 'The API mints a terminal token for the allocation',
   section: 'terminal token mint',
   vantage: 'operator',

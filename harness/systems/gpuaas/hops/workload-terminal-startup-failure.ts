@@ -1,4 +1,4 @@
-import type { Finding, HopDefinition } from '../../../preflight/types.ts';
+import type { Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { claimSeconds, publicSeconds, sessionSeconds } from '../policies.ts';
 import type { End } from '../probe/conversation.ts';
 import { evidence, round } from '../probe/http.ts';
@@ -49,9 +49,8 @@ function judge(end: End): Finding {
 const isLate = ({ cause }: Finding): boolean =>
   cause === 'no_answer' || cause === 'pty_ready_timeout';
 
-export const workloadTerminalStartupFailure: HopDefinition<Session> = {
+export const workloadTerminalStartupFailure: HopDeclaration<Session> = {
   id: 'workload_terminal_startup_failure',
-  order: 14,
   title: 'The shell of the allocation user answers a computed question',
   section: 'terminal startup on the workload',
   vantage: 'browser',

@@ -1,26 +1,23 @@
-import type { PreflightSystem } from '../../preflight/types.ts';
+import type { Ask } from '../define.ts';
 import { causes, resources } from './causes.ts';
 import { attach, conclude, leaveNote } from './conclude.ts';
 import { checkFlags, flags, text } from './flags.ts';
 import { hops } from './hops/index.ts';
+import { names, words } from './names.ts';
 import { openSession, type Session } from './probe/session.ts';
-import { argvFromProfile } from './profile-argv.ts';
+import { argvFromProfile, optionalHops } from './profile-argv.ts';
 import { signals } from './signals.ts';
 
-/**
- * What a preflight needs of the system, and nothing else: the command must not load what only runs
- * need.
- */
-export const gpuaasPreflight: PreflightSystem<Session> & {
-  argvFromProfile: typeof argvFromProfile;
-} = {
-  name: 'gpuaas',
+export const ask: Ask<Session> = {
   hops,
   signals,
   causes,
   resources,
+  names,
+  words,
   flags,
-  argvFromProfile,
+  argv: argvFromProfile,
+  optionalHops,
   checkFlags,
   environment: (request) => ({
     profile: text(request, 'environment') ?? null,

@@ -1,0 +1,2 @@
+// What operators do to the platform.
+export { repairs } from './repairs.ts';

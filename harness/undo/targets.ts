@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { type Targets, targets } from '../records/ledger.ts';
+import type { Profile } from '../records/profile.ts';
+
+/**
+ * A profile's paths are relative to its file; an undo in another process has no such file at hand.
+ */
+export function targetsOf(
+  profile: Profile,
+  options: { profileDir?: string; stateDir: string },
+): Targets {
+  const base = options.profileDir ?? join(options.stateDir, 'stacks', profile.stack);
+  const absolute = (path: string): string =>
+    isAbsolute(path) ? path : existsSync(join(base, path)) ? join(base, path) : resolve(path);
+  const nodes = Object.entries(profile.nodes).map(([name, node]) => [
+    name,
+    {
+      ...node,
+      knownHostsFile: absolute(node.knownHostsFile),
+      sshKeyFile: absolute(node.sshKeyFile),
+    },
+  ]);
+  const { stack, parts, toxiproxy, database } = profile;
+  return targets.parse({
+    stack,
+    nodes: Object.fromEntries(nodes),
+    parts,
+    toxiproxy,
+    database: database && { ...database, passwordFile: absolute(database.passwordFile) },
+  });
+}
