@@ -57,6 +57,11 @@ async function scenarioSchema(): Promise<Json> {
     enum: [...new Set(systems.flatMap((system) => Object.keys(system.hops))), 'none'],
   };
   expect.signal = { enum: [...new Set(systems.flatMap((system) => Object.keys(system.signals)))] };
+  const user = (expect.user as { properties: Json }).properties;
+  user.state = {
+    ...(user.state as Json),
+    enum: [...new Set(systems.flatMap(({ words: { userStates = [] } }) => userStates))],
+  };
   properties.system = { enum: Object.keys(words.systems) };
   return schema;
 }

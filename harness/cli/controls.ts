@@ -1,7 +1,6 @@
 // The controls of a catalogue run: could each scenario that passed have failed?
 import { type Control, controlsOf, type Neighbours } from '../judge/controls.ts';
 import type { RunRecord } from '../records/run-record.ts';
-import { userStates } from '../records/scenario.ts';
 import { loadSystem, type System } from '../systems/index.ts';
 
 export interface ControlledRun {
@@ -46,8 +45,7 @@ export function neighboursOf(system: System): Neighbours {
     .map(({ id }) => id);
   const signalsOf = (id: string): readonly string[] =>
     system.hops.find((hop) => hop.id === id)?.signals ?? [];
-  const words = (system.words?.history ?? []) as readonly string[];
-  const page = (system.words?.page ?? []) as readonly string[];
+  const { history = [], page = [], userStates = [] } = system.words;
   return {
     hop: (hop) => after(hops, hop),
     signal: (hop, signal) => {
@@ -57,7 +55,7 @@ export function neighboursOf(system: System): Neighbours {
     cause: (signal, cause) =>
       other([...(system.signals[signal]?.causes ?? []), ...Object.keys(system.causes)], cause),
     userState: (state) => after(userStates, state),
-    historyWord: (known) => words.find((word) => !known.includes(word)) ?? 'never recorded',
+    historyWord: (known) => history.find((word) => !known.includes(word)) ?? 'never recorded',
     pageWord: (word) => other(page, word),
   };
 }

@@ -73,7 +73,7 @@ async function preflight(argv: readonly string[], signal: AbortSignal): Promise<
     import('../preflight/table.ts'),
   ]);
   let system: AnySystem = await usualSystem();
-  let redact = createRedactor([]);
+  let redact = createRedactor([], system.secretForms);
   try {
     if (argv.includes('--explain')) {
       process.stdout.write(
@@ -89,7 +89,10 @@ async function preflight(argv: readonly string[], signal: AbortSignal): Promise<
       if (json) show(system, report, true, renderTable, redact);
       return exitCodeOf(report);
     }
-    redact = createRedactor(secretsOfRequest(wanted.system, wanted.request));
+    redact = createRedactor(
+      secretsOfRequest(wanted.system, wanted.request),
+      wanted.system.secretForms,
+    );
     const report = await runPreflight(system, wanted.request, { signal });
     show(system, report, json, renderTable, redact);
     return exitCodeOf(report);

@@ -3,7 +3,7 @@ import { durationMs } from '../records/duration.ts';
 import type { FaultPlan } from '../records/fault.ts';
 import type { RunPlan } from '../records/plan.ts';
 import type { Profile } from '../records/profile.ts';
-import { type Scenario, severityBudgets } from '../records/scenario.ts';
+import type { Scenario } from '../records/scenario.ts';
 import type { System } from '../systems/define.ts';
 import { isHeldByWatchdog } from '../undo/holding.ts';
 import { plannedLines } from './actions.ts';
@@ -80,15 +80,12 @@ function budgetsOf(input: PlanInput): RunPlan['budgets'] {
   const limit = limitOf(input);
   const detect = Math.min((signal?.within(policies) ?? 15) * 1000, limit);
   const proofs = recover.proof.map((name) => system.proofs[name]?.within(policies) ?? 0);
-  // The platform needs its stale window to see that a node is back, whatever else is proved.
-  const settle = 20 + 2 * (policies['node.heartbeat_stale_after_seconds'] ?? 0);
-  const usual = (settle + Math.max(0, ...proofs)) * 1000;
+  const usual = (system.budgets.settle(policies) + Math.max(0, ...proofs)) * 1000;
   const recoverMs =
     recover.within === 'default' ? usual : Math.min(usual, durationMs(recover.within));
-  const effect = 15_000 + 1000 * 2 * (policies['node.poll_window_seconds'] ?? 0);
-  // Only a state that changes waits for the platform's stale window; a terminal that does not open
-  // says so at once.
-  const changes = expect.user !== undefined && expect.user.state !== 'normal';
+  const effect = system.budgets.effect(policies) * 1000;
+  // Only a state that changes waits for the platform to see it; what is refused is refused at once.
+  const changes = expect.user !== undefined && expect.user.state !== system.words.userStates?.[0];
   const seconds = changes
     ? system.userViewWithin?.(policies)
     : expect.user?.access === undefined
@@ -108,13 +105,13 @@ function budgetsOf(input: PlanInput): RunPlan['budgets'] {
 }
 
 /**
- * The seeds' budget of the signal, else of the severity; a file may tighten it. Later than this is
+ * The budget of the signal, else of the severity; a file may tighten it. Later than this is
  * too late, however long was waited.
  */
-function limitOf({ scenario, signal }: PlanInput): number {
+function limitOf({ scenario, system, signal }: PlanInput): number {
   const { expect, severity } = scenario.record;
   const budget =
-    Math.min(signal?.budget ?? Number.POSITIVE_INFINITY, severityBudgets[severity]) * 1000;
+    Math.min(signal?.budget ?? Number.POSITIVE_INFINITY, system.budgets.severity[severity]) * 1000;
   return expect.within === 'default' ? budget : Math.min(budget, durationMs(expect.within));
 }
 

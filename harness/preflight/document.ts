@@ -151,7 +151,7 @@ export function errorReport(
     userState: null,
     userAccess: null,
     scope: null,
-    subject: { node_id: null, allocation_id: null, session_id: null },
+    subject: {},
     proof: null,
   };
   const nothing: Attribution = {

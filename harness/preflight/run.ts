@@ -139,7 +139,7 @@ async function concluded(
     userState: null,
     userAccess: null,
     scope: null,
-    subject: { node_id: null, allocation_id: null, session_id: null },
+    subject: {},
     proof: null,
   };
   return system.conclude(context as never, outcome).catch(() => nothing);

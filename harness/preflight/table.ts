@@ -61,11 +61,9 @@ function heading(report: PreflightReport): string {
   const { subject, environment } = report;
   const parts = [
     'preflight',
-    subject.node_id && `node ${subject.node_id}`,
-    subject.allocation_id && `allocation ${subject.allocation_id}`,
+    ...Object.entries(subject).map(([name, id]) => id && `${name.replace(/_id$/, '')} ${id}`),
     environment.profile && `env ${environment.profile}`,
     `corr ${report.correlation_id}`,
-    subject.session_id && `session ${subject.session_id}`,
     report.started_at,
     milliseconds(report.duration_ms),
   ];
@@ -109,7 +107,7 @@ function classification(system: AnySystem, report: PreflightReport, width: numbe
   for (const reason of report.inconclusive_because) lines.push(`  because       ${reason}`);
   if (report.user_state)
     lines.push(
-      `  user          ${report.user_state}${report.user_access ? `, terminal access ${report.user_access}` : ''}`,
+      `  user          ${report.user_state}${report.user_access ? `, access ${report.user_access}` : ''}`,
     );
   if (report.proof) lines.push(`  proof         ${report.proof}`);
   if (report.error) lines.push(`  error         ${report.error.code}: ${report.error.message}`);

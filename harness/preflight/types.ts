@@ -1,4 +1,6 @@
 import type { HopReport, PreflightReport } from '../records/preflight.ts';
+import type { SecretForm } from '../records/redact.ts';
+import type { Severity } from '../records/scenario.ts';
 
 /**
  * What a system tells the preflight about itself. The preflight knows no hop, signal, flag or
@@ -79,7 +81,7 @@ export interface Signal extends Advice {
   readonly advice?: Readonly<Record<string, OwnAdvice>>;
   /** Seconds from the fault until a preflight must name it. */
   readonly within: (policies: Policies) => number;
-  readonly severity: 'P0' | 'P1' | 'P2' | 'P3';
+  readonly severity: Severity;
   /** Seconds that the seeds give this one; without it the budget of its severity holds. */
   readonly budget?: number;
   readonly causes: readonly string[];
@@ -126,6 +128,8 @@ export interface PreflightSystem<C = never> {
   readonly causes: Readonly<Record<string, string>>;
   readonly resources: Readonly<Record<string, string>>;
   readonly flags: readonly Flag[];
+  /** Secrets that are known by their form, besides the usual ones. */
+  readonly secretForms?: readonly SecretForm[];
   /** Mistakes in flags that only the system can see, e.g. one that needs another. */
   checkFlags?(flags: Request['flags']): string[];
   environment(request: Request): PreflightReport['environment'];

@@ -23,7 +23,8 @@ export const hopReport = z.strictObject({
   skipped_because: z.string().nullable(),
   /** Hops that are waited for before this one is asked. */
   depends_on: z.array(z.string()),
-  vantage: z.enum(['operator', 'node', 'node_as_agent', 'control_plane', 'gateway', 'browser']),
+  /** From where it was asked, in a word of the system. */
+  vantage: z.string(),
   target: z.string().nullable(),
   started_ms: z.number(),
   duration_ms: z.number(),
@@ -47,7 +48,7 @@ export const hopReport = z.strictObject({
 });
 export type HopReport = z.infer<typeof hopReport>;
 
-/** The one JSON document of `hopdrill preflight` (PREFLIGHT.md 4, words of RULINGS 5). */
+/** The one JSON document of `hopdrill preflight` . */
 export const preflightReport = z.strictObject({
   schema_version: z.literal(1),
   result: z.enum(['healthy', 'failed', 'inconclusive']),
@@ -70,34 +71,22 @@ export const preflightReport = z.strictObject({
   /** The command that says more about the signal. */
   doc: z.string().nullable(),
   ruled_out: z.array(z.strictObject({ what: z.string(), because: z.string() })),
-  user_state: z
-    .enum([
-      'normal',
-      'temporary',
-      'recovering',
-      'operator_action_required',
-      'security_action_required',
-    ])
-    .nullable(),
+  /** What the platform tells its user; words of the system. */
+  user_state: z.string().nullable(),
   /** `error` when a user who opens a terminal gets a terminal error. */
   user_access: z.enum(['ok', 'error']).nullable(),
-  scope: z.enum(['node', 'fleet']).nullable(),
+  /** How far it goes, in a word of the system. */
+  scope: z.string().nullable(),
   partial: z.boolean(),
   inconclusive_because: z.array(z.string()),
   correlation_id: z.string(),
   run_id: z.string(),
   started_at: z.string(),
   duration_ms: z.number(),
-  environment: z.strictObject({
-    profile: z.string().nullable(),
-    api_url: z.string().nullable(),
-    terminal_url: z.string().nullable(),
-  }),
-  subject: z.strictObject({
-    node_id: z.string().nullable(),
-    allocation_id: z.string().nullable(),
-    session_id: z.string().nullable(),
-  }),
+  /** Where it was asked; the addresses are the system's. */
+  environment: z.object({ profile: z.string().nullable() }).catchall(z.string().nullable()),
+  /** What it was about: the ids of things of the system. */
+  subject: z.record(z.string(), z.string().nullable()),
   proof: z.string().nullable(),
   tool: z.strictObject({ version: z.string(), node_version: z.string() }),
   hops: z.array(hopReport),

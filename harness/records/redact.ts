@@ -4,7 +4,8 @@
  */
 export type Redact = (text: string) => string;
 
-interface Shape {
+/** How a secret looks, whatever its value. */
+export interface SecretForm {
   readonly name: string;
   readonly pattern: RegExp;
   readonly replace: string | ((found: string) => string);
@@ -17,7 +18,7 @@ interface Shape {
 const named = '(?<!has_)(?:password|passwd|passphrase|secret|token|api[_-]?key|private[_-]?key)';
 const notYet = '(?!\\[redacted|null\\b|true\\b|false\\b)';
 
-const shapes: readonly Shape[] = [
+const usualForms: readonly SecretForm[] = [
   {
     name: 'private key',
     pattern: /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[\s\S]*?-----END \1PRIVATE KEY-----/g,
@@ -55,12 +56,6 @@ const shapes: readonly Shape[] = [
     name: 'cookie',
     pattern: /\b((?:set-)?cookie\\*["']?\s*[:=]\s*\\*["']?)(?!\[redacted)[^\r\n"'\\]+/gi,
     replace: '$1[redacted]',
-  },
-  { name: 'session cookie', pattern: /\b([a-z]+_edge=)[^;\s"']+/gi, replace: '$1[redacted]' },
-  {
-    name: 'subprotocol token',
-    pattern: /\btoken\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*/g,
-    replace: 'token.[redacted]',
   },
   {
     name: 'signed token',
@@ -124,14 +119,18 @@ const shapes: readonly Shape[] = [
  */
 const shortest = 8;
 
-export function createRedactor(secrets: readonly string[]): Redact {
+export function createRedactor(
+  secrets: readonly string[],
+  ownForms: readonly SecretForm[] = [],
+): Redact {
+  const forms = [...usualForms, ...ownForms];
   const known = [...new Set(secrets.flatMap(spellings))]
     .filter((secret) => secret.length >= shortest)
     .sort((a, b) => b.length - a.length);
   const redact: Redact = (text) => {
     let clean = text;
     for (const secret of known) clean = clean.split(secret).join('[redacted]');
-    for (const { pattern, replace } of shapes)
+    for (const { pattern, replace } of forms)
       clean =
         typeof replace === 'string'
           ? clean.replace(pattern, replace)

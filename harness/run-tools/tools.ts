@@ -74,7 +74,7 @@ export function openTools(
 ): Tools {
   const head = headOf(plan, profile);
   const { run_id: runId, scenario, started_at: since } = head;
-  const redact = createRedactor(secretsOf(profile));
+  const redact = createRedactor(secretsOf(profile), system.secretForms);
   const name = `${stampOf(new Date(since))}-${scenario.replaceAll('/', '.')}`;
   const folder = openRunFolder(out, name, redact);
   pointLatest(out, folder.dir);
@@ -141,8 +141,7 @@ function endingOf(stopped = new AbortController().signal) {
 
 function idsOf(report?: PreflightReport | null): Partial<HookContext> {
   if (report === undefined || report === null) return {};
-  const session = report.subject.session_id;
-  return { correlationId: report.correlation_id, ...(session !== null && { sessionId: session }) };
+  return { correlationId: report.correlation_id, subject: report.subject };
 }
 
 function headOf({ scenario, run, expectation }: Plan, { stack }: Profile): Head {

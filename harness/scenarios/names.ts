@@ -187,16 +187,24 @@ function notCoveredMistakes(file: Raw, words: Vocabulary, system: SystemWords): 
 
 /** Words that the platform itself says; free where a system does not tell them. */
 function saidMistakes(expect: Raw, { words }: SystemWords): Mistake[] {
-  if (words === undefined) return [];
-  const mistakes = texts(expect.history)
-    .filter(([, word]) => !words.history.includes(word))
-    .map(([index, word]) =>
-      unknownName('history word', word, words.history, ['expect', 'history', index]),
-    );
-  const { shows } = map(map(expect.user).page);
-  if (typeof shows === 'string' && !words.page.includes(shows))
-    mistakes.push(unknownName('page word', shows, words.page, ['expect', 'user', 'page', 'shows']));
-  return mistakes;
+  const unknown = (
+    what: string,
+    word: unknown,
+    known: readonly string[] | undefined,
+    path: readonly (string | number)[],
+  ): Mistake[] =>
+    typeof word === 'string' && known?.includes(word) === false
+      ? [unknownName(what, word, known, path)]
+      : [];
+  const { state, page } = map(expect.user);
+  const ofPage = ['expect', 'user', 'page', 'shows'];
+  return [
+    ...unknown('user state', state, words.userStates, ['expect', 'user', 'state']),
+    ...unknown('page word', map(page).shows, words.page, ofPage),
+    ...texts(expect.history).flatMap(([index, word]) =>
+      unknown('history word', word, words.history, ['expect', 'history', index]),
+    ),
+  ];
 }
 
 /**

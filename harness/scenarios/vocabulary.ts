@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Words } from '../systems/define.ts';
 import type { Situation } from './catalogue.ts';
 
 /**
@@ -30,13 +31,7 @@ export interface SystemWords {
   readonly nodes: readonly string[];
   readonly parts: readonly string[];
   readonly links: readonly string[];
-  /**
-   * What the platform may say in its history and on the page; undefined when the system does not
-   * tell.
-   */
-  readonly words?:
-    | { readonly history: readonly string[]; readonly page: readonly string[] }
-    | undefined;
+  readonly words: Words;
   /** Mistakes in flags of the preflight, as its own parser tells them. */
   flagMistakes(argv: readonly string[]): readonly string[];
 }

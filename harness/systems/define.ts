@@ -1,7 +1,8 @@
 import type { HopDeclaration, PreflightSystem } from '../preflight/types.ts';
 import type { Profile } from '../records/profile.ts';
+import type { Severity } from '../records/scenario.ts';
 import { contradictionsIn } from './contradictions.ts';
-import type { Act, See } from './hooks.ts';
+import type { Act, Formula, See } from './hooks.ts';
 
 /** All that a preflight and a scenario file need to know; loaded at once. */
 export interface Ask<C> extends Omit<PreflightSystem<C>, 'name' | 'hops'> {
@@ -13,11 +14,26 @@ export interface Ask<C> extends Omit<PreflightSystem<C>, 'name' | 'hops'> {
   readonly optionalHops?: Readonly<Record<string, OptionalHop>>;
   /** Everything of this system that can be a target. */
   readonly names: Readonly<Record<'nodes' | 'parts' | 'links', readonly string[]>>;
-  /**
-   * Words that the platform may say: in its history, and on the page. Left out, they are not
-   * checked.
-   */
-  readonly words?: { readonly history: readonly string[]; readonly page: readonly string[] };
+  readonly words: Words;
+  readonly budgets: Budgets;
+}
+
+/** Words that the platform may say; those of a list that is left out are not checked. */
+export interface Words {
+  /** What it tells its user of how things stand; the first is how they should. */
+  readonly userStates?: readonly string[];
+  readonly history?: readonly string[];
+  readonly page?: readonly string[];
+}
+
+/** Seconds. */
+export interface Budgets {
+  /** Within which trouble must be named, where its signal says nothing of its own. */
+  readonly severity: Readonly<Record<Severity, number>>;
+  /** Until a fault shows at the latest. */
+  readonly effect: Formula;
+  /** Until the platform has seen that all is well again, whatever else is proved. */
+  readonly settle: Formula;
 }
 
 export interface OptionalHop {

@@ -16,7 +16,8 @@ export interface HookContext {
   readonly signal: AbortSignal;
   /** The correlation id of the preflight that was judged, once there is one. */
   readonly correlationId?: string;
-  readonly sessionId?: string;
+  /** What that preflight was about. */
+  readonly subject?: PreflightReport['subject'];
   /** The preflight that was judged and what the user saw, where evidence is collected. */
   readonly report?: PreflightReport;
   readonly user?: UserSeen;

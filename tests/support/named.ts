@@ -8,7 +8,7 @@ export interface Place {
   readonly hop: string;
   readonly signal: string;
   readonly cause?: string;
-  readonly scope?: 'node' | 'fleet';
+  readonly scope?: string;
 }
 
 /** The best answer first; several where the situation itself may go either way. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createRedactor, redactValue } from '../../harness/records/redact.ts';
+import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
 
 const key = `-----BEGIN ${'PRIVATE'} KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg\n-----END ${'PRIVATE'} KEY-----`;
 
@@ -17,7 +18,6 @@ test.each([
   ['a private key cut in the middle', key.slice(0, 60), 'MIGHAgEA'],
   ['a database URL', 'postgres://gpuaas:s3cretpass@db:5432/x', 's3cretpass'],
   ['a cookie header', 'cookie: gpuaas_edge=abc123def', 'abc123def'],
-  ['a subprotocol token', 'gpuaas.terminal.v1, token.eyJhbGciOi.c2lnbmF0dXJl', 'eyJhbGciOi'],
   ['an env file', 'GPUAAS_ENROLLMENT_TOKEN=enr-abcdef123', 'enr-abcdef123'],
   ['a JSON field', '{"password":"hunter22222"}', 'hunter22222'],
   ['a token in a query', 'GET /x?a=1&token=q-abcdef123&b=2', 'q-abcdef123'],
@@ -80,8 +80,16 @@ test.each([
   expect(clean).toContain('[redacted');
 });
 
+test.each([
+  ['a login cookie in a text', 'the edge wants gpuaas_edge=abc123def; ask again', 'abc123def'],
+  ['a subprotocol token', 'gpuaas.terminal.v1, token.eyJhbGciOi.c2lnbmF0dXJl', 'eyJhbGciOi'],
+])('%s is known by a form of the system', (_name, text, secret) => {
+  expect(createRedactor([])(text)).toContain(secret);
+  expect(createRedactor([], gpuaas.asked.secretForms)(text)).not.toContain(secret);
+});
+
 test('ordinary text stays as it is', () => {
-  const redact = createRedactor(['', 'short']);
+  const redact = createRedactor(['', 'short'], gpuaas.asked.secretForms);
   for (const text of [
     '{"signal":"terminal_token_mint_failed","recovery":{"reason":"recovery_token_missing"},"short":1}',
     '{"token":null,"secret":true,"token_ttl_seconds":30,"operatorTokenFile":"operator-token"}',

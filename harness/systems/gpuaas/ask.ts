@@ -1,4 +1,5 @@
 import type { Ask } from '../define.ts';
+import { budgets } from './budgets.ts';
 import { causes, resources } from './causes.ts';
 import { attach, conclude, leaveNote } from './conclude.ts';
 import { checkFlags, flags, text } from './flags.ts';
@@ -6,6 +7,7 @@ import { hops } from './hops/index.ts';
 import { names, words } from './names.ts';
 import { openSession, type Session } from './probe/session.ts';
 import { argvFromProfile, optionalHops } from './profile-argv.ts';
+import { secretForms } from './secret-forms.ts';
 import { signals } from './signals.ts';
 
 export const ask: Ask<Session> = {
@@ -15,6 +17,8 @@ export const ask: Ask<Session> = {
   resources,
   names,
   words,
+  budgets,
+  secretForms,
   flags,
   argv: argvFromProfile,
   optionalHops,

@@ -54,16 +54,14 @@ function measured(
   return source(file, title, collect, texts);
 }
 
+/** The terminal session that the judged preflight opened. */
+const sessionOf = ({ subject }: HookContext): string | null => subject?.session_id ?? null;
+
 /** Where the session is bound: the store itself, the way to it, and what stands in it. */
 async function redisBinding(context: HookContext): Promise<string> {
   const container = containerOf(context, 'redis');
   const { toxiproxy } = context.profile;
-  const asked = [
-    'redis-cli',
-    '--scan',
-    '--pattern',
-    context.sessionId === undefined ? 'session:*' : `session:${context.sessionId}`,
-  ];
+  const asked = ['redis-cli', '--scan', '--pattern', `session:${sessionOf(context) ?? '*'}`];
   const [state, link, keys] = await Promise.all([
     openDocker().inspect(container),
     toxiproxy === undefined
@@ -73,7 +71,7 @@ async function redisBinding(context: HookContext): Promise<string> {
       .exec(container, asked)
       .then((result) => result.stdout.split('\n').filter((key) => key !== ''), String),
   ]);
-  return json({ session_id: context.sessionId ?? null, container: state, link, keys });
+  return json({ session_id: sessionOf(context), container: state, link, keys });
 }
 
 /** The order that made the allocation's user on the node, and what came of it. */
@@ -94,10 +92,9 @@ async function userSetup(context: HookContext): Promise<string> {
 
 async function gatewayRecords(context: HookContext): Promise<string> {
   const since = encodeURIComponent(context.since);
+  const id = sessionOf(context);
   const [session, refusals] = await Promise.all([
-    context.sessionId === undefined
-      ? null
-      : gatewayApi(context, `/v1/sessions/${context.sessionId}/observations`),
+    id === null ? null : gatewayApi(context, `/v1/sessions/${id}/observations`),
     gatewayApi(context, `/v1/tls-refusals?since=${since}`),
   ]);
   return json({ session, tls: refusals });
@@ -150,12 +147,10 @@ const platform: Readonly<Record<string, EvidenceSource>> = {
   'terminal-session': source(
     'terminal-session.json',
     'the terminal session of the judged preflight',
-    async (context) =>
-      json(
-        context.sessionId === undefined
-          ? null
-          : await api(context, 'GET', `/v1/terminal/sessions/${context.sessionId}`),
-      ),
+    async (context) => {
+      const id = sessionOf(context);
+      return json(id === null ? null : await api(context, 'GET', `/v1/terminal/sessions/${id}`));
+    },
   ),
   'user-setup': source(
     'user-setup.json',

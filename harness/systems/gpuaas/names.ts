@@ -20,6 +20,13 @@ export const names = {
  * console.
  */
 export const words = {
+  userStates: [
+    'normal',
+    'temporary',
+    'recovering',
+    'operator_action_required',
+    'security_action_required',
+  ],
   history: [
     'status',
     'heartbeat',

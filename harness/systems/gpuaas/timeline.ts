@@ -93,11 +93,11 @@ const auditRows = (context: HookContext, since: string) =>
       ),
   );
 
-const sessionObservations = (context: HookContext, sessionId?: string) =>
+const sessionObservations = (context: HookContext, sessionId: string | null = null) =>
   read(
     'gateway',
     async () =>
-      sessionId === undefined
+      sessionId === null
         ? { observations: [] }
         : gatewayApi<{ observations: Observed[] }>(
             context,
@@ -129,7 +129,7 @@ export const timeline: Timeline = async (context) => {
     clockOffset(() => api(context, 'GET', `/v1/nodes/${node}`)),
     statusChanges(context, node, since),
     auditRows(context, since),
-    sessionObservations(context, context.sessionId),
+    sessionObservations(context, context.subject?.session_id),
     tlsRefusals(context, since),
   ]);
   return { clockOffsetMs, events: lists.flat() };

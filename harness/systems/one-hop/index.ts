@@ -62,17 +62,22 @@ const ask: Ask<string> = {
   ],
   open: ({ flags }) => String(flags.url),
   policies: () => Promise.resolve({}),
-  environment: ({ flags }) => ({ profile: null, api_url: String(flags.url), terminal_url: null }),
+  environment: ({ flags }) => ({ profile: null, url: String(flags.url) }),
   conclude: () =>
     Promise.resolve({
       userState: null,
       userAccess: null,
       scope: null,
       proof: null,
-      subject: { node_id: null, allocation_id: null, session_id: null },
+      subject: {},
     }),
   names: { nodes: [], parts: ['service'], links: ['service'] },
-  words: { history: [], page: [] },
+  words: { userStates: [], history: [], page: [] },
+  budgets: {
+    severity: { P0: 60, P1: 300, P2: 1800, P3: 1800 },
+    effect: () => 15,
+    settle: () => 20,
+  },
   argv: (profile) => ['--url', profile.endpoints.service ?? ''],
 };
 

@@ -1,0 +1,10 @@
+import type { Budgets } from '../define.ts';
+import { beat, stale } from './policies.ts';
+
+export const budgets: Budgets = {
+  // The default operational budgets of the runbook, which knows no P3.
+  severity: { P0: 60, P1: 300, P2: 1800, P3: 1800 },
+  effect: (policies) => 15 + 2 * beat(policies),
+  // The platform needs its stale window to see that a node is back.
+  settle: (policies) => 20 + 2 * stale(policies),
+};
