@@ -32,7 +32,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   undo: ['base', 'records', 'drivers'],
   faults: ['base', 'records', 'drivers', 'undo'],
   preflight: ['base', 'records', 'drivers'],
-  systems: ['base', 'records', 'drivers', 'preflight'],
+  systems: ['base', 'records', 'drivers', 'preflight', 'faults'],
   // The words that a scenario may use come from the faults and systems that there are.
   scenarios: ['base', 'records', 'faults', 'systems'],
   // A verdict comes from the record alone.
@@ -117,7 +117,7 @@ function offence(file: string, specifier: string): string | null {
     return own === null
       ? `no system is known outside ${systemList}`
       : 'one system knows nothing of another';
-  if (asks.test(file) && breaksOrMends.test(target))
+  if (asks.test(file) && (breaksOrMends.test(target) || targetArea === 'faults'))
     return 'what a preflight loads knows nothing of faults, repairs and gates';
   if (area === targetArea) return null;
   return mayImport[area].includes(targetArea)

@@ -35,7 +35,8 @@ async function scenarioSchema(): Promise<Json> {
   const schema = schemaOf(scenarioFile, 'input');
   const words = await vocabulary();
   const faults: Json = {};
-  for (const [name, fault] of Object.entries(words.faults)) {
+  const all = Object.values(words.systems).flatMap((system) => Object.entries(system.faults));
+  for (const [name, fault] of new Map(all)) {
     const { $schema: _, ...params } = schemaOf(fault.params, 'input');
     faults[name] = params;
   }

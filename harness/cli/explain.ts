@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { nearest } from '../base/nearest.ts';
-import { faults } from '../faults/index.ts';
+import type { FaultDefinition } from '../faults/define.ts';
 import { adviceOn } from '../preflight/advice.ts';
 import type { Signal } from '../preflight/types.ts';
-import { loadSystem, type System, systemNames } from '../systems/index.ts';
+import { knownFaults, loadSystem, type System, systemNames } from '../systems/index.ts';
 import { WrongUsage } from './arguments.ts';
 import { select } from './select.ts';
 
@@ -53,27 +53,30 @@ async function allPages(): Promise<Map<string, string>> {
     ]);
     pages.set(record.scenario, page);
   }
-  for (const fault of faults) {
-    const schema = z.toJSONSchema(fault.params, { io: 'input', unrepresentable: 'any' }) as {
-      properties?: Record<string, { description?: string; enum?: unknown[] }>;
-    };
-    const params = Object.entries(schema.properties ?? {}).map(
-      ([key, row]) =>
-        `  ${key}: ${row.description ?? ''}${row.enum === undefined ? '' : ` (${row.enum.join(', ')})`}`,
-    );
-    pages.set(
-      fault.name,
-      lines(`${fault.name} (fault on a ${fault.targetKind})`, [
-        fault.title,
-        fault.why,
-        'parameters',
-        ...params,
-        `repaired by ${fault.repairs.join(', ') || 'our undo alone'}`,
-      ]),
-    );
-  }
-  for (const name of systemNames()) addSystem(pages, await loadSystem(name));
+  const systems = await Promise.all(systemNames().map(loadSystem));
+  for (const system of systems) addSystem(pages, system);
+  for (const fault of await knownFaults()) pages.set(fault.name, faultPage(fault, systems));
   return pages;
+}
+
+function faultPage(fault: FaultDefinition, systems: readonly System[]): string {
+  const mended = systems.flatMap(({ repairs }) =>
+    Object.keys(repairs).filter((name) => repairs[name]?.mends.includes(fault.name)),
+  );
+  const schema = z.toJSONSchema(fault.params, { io: 'input', unrepresentable: 'any' }) as {
+    properties?: Record<string, { description?: string; enum?: unknown[] }>;
+  };
+  const params = Object.entries(schema.properties ?? {}).map(
+    ([key, row]) =>
+      `  ${key}: ${row.description ?? ''}${row.enum === undefined ? '' : ` (${row.enum.join(', ')})`}`,
+  );
+  return lines(`${fault.name} (fault on a ${fault.targetKind})`, [
+    fault.title,
+    fault.why,
+    'parameters',
+    ...params,
+    `repaired by ${mended.join(', ') || 'our undo alone'}`,
+  ]);
 }
 
 function addSystem(pages: Map<string, string>, system: System): void {

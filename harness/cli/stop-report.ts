@@ -1,8 +1,9 @@
 // What came of a stop: one more look at each stack, and one line for each run.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { markPlaces } from '../faults/index.ts';
+import { markPlacesOf } from '../faults/marks.ts';
 import type { StopDocument } from '../records/documents.ts';
 import { listStacks } from '../stack/state.ts';
+import { knownFaults } from '../systems/index.ts';
 import { type EndedRun, nameOfRun } from '../undo/end-runs.ts';
 import { sweep } from '../undo/sweep.ts';
 import type { SweptRun } from '../undo/sweep-run.ts';
@@ -55,7 +56,7 @@ async function lookOnceMore(stack: string, wasUp: boolean): Promise<StackLook> {
   try {
     if (wasUp && !isUp()) return gone;
     const profiles = wasUp ? [profileOf(stack)] : [];
-    const report = await sweep({ stack, profiles, places: markPlaces });
+    const report = await sweep({ stack, profiles, places: markPlacesOf(await knownFaults()) });
     const unproven = [...report.unproven, ...report.unsearched];
     // `npm run chaos` takes its stacks down as soon as its last run has ended: first the targets
     // stop answering, then the stack is gone.

@@ -34,13 +34,15 @@ export async function run(argv: readonly string[]): Promise<number> {
     { listStacks },
     { profileOf, readProfile },
     { knownRuns },
-    { markPlaces: places },
+    { markPlacesOf },
+    { knownFaults },
   ] = await Promise.all([
     import('../undo/sweep.ts'),
     import('../stack/state.ts'),
     import('./profiles.ts'),
     import('../undo/known.ts'),
-    import('../faults/index.ts'),
+    import('../faults/marks.ts'),
+    import('../systems/index.ts'),
   ]);
   const stack = options.stack === undefined ? {} : { stack: options.stack };
   const stacks = listStacks().filter(
@@ -55,6 +57,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       ...(await knownRuns()).flatMap((one) => one.stack ?? []),
     ]);
   const only = options.run === undefined ? {} : { run: options.run };
+  const places = markPlacesOf(await knownFaults());
   const report = await sweep({ ...stack, ...only, dryRun: options['dry-run'], profiles, places });
   // Asked afterwards: a run of another machine has no ledger here, and left its marks on the
   // targets all the same.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DockerAction } from '../records/action.ts';
-import { defineFault } from './_kit.ts';
+import { defineFault } from './define.ts';
 
 export const containerStop = defineFault({
   name: 'container.stop',
@@ -16,7 +16,6 @@ export const containerStop = defineFault({
   targetKind: 'part',
   targetParam: 'part',
   undoKind: 'container',
-  repairs: [],
   plan: ({ how }, part, profile) => {
     const docker = (verb: DockerAction['verb']): DockerAction => ({
       kind: 'docker',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineFault, nodeOf, on, sh, transientUnit } from './_kit.ts';
+import { defineFault } from './define.ts';
+import { nodeOf, on, sh, transientUnit } from './kit.ts';
 
 const dir = '/var/lib/hopdrill/{run}/fill-{step}';
 const keeper = 'hopdrill-{run}-{step}-fill.service';
@@ -85,7 +86,6 @@ export const diskFill = defineFault({
   targetParam: 'on',
   undoKind: 'disk',
   marks: [transientUnit(keeper)],
-  repairs: ['node.free-disk'],
   plan: ({ fill }, node, profile) => {
     const percent = fill.slice(0, -1);
     const { agentUser } = nodeOf(profile, node);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Action, ToxiproxyAction } from '../records/action.ts';
-import { defineFault, toxicName } from './_kit.ts';
+import { defineFault } from './define.ts';
+import { toxicName } from './kit.ts';
 
 export const linkParam = z
   .string()
@@ -46,7 +47,9 @@ export const linkCut = defineFault({
   targetKind: 'link',
   targetParam: 'link',
   undoKind: 'toxic',
-  repairs: [],
+  conflicts: {
+    'link.latency': 'a cut link carries no latency',
+  },
   plan: ({ how }, link) => {
     const { inject, undo, active } = ways(link, how);
     const digest: Action = { kind: 'toxiproxy', proxy: link, verb: 'read' };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Action } from '../records/action.ts';
-import { defineFault, toxicName } from './_kit.ts';
+import { defineFault } from './define.ts';
+import { toxicName } from './kit.ts';
 import { linkParam } from './link-cut.ts';
 
 export const linkLatency = defineFault({
@@ -25,7 +26,6 @@ export const linkLatency = defineFault({
   targetKind: 'link',
   targetParam: 'link',
   undoKind: 'toxic',
-  repairs: [],
   plan: ({ ms, jitter, stream }, link) => {
     const digest: Action = { kind: 'toxiproxy', proxy: link, verb: 'read' };
     const toxic = {

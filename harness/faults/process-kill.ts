@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineFault, nodeOf, on, sh, transientUnit } from './_kit.ts';
+import { defineFault } from './define.ts';
+import { nodeOf, on, sh, transientUnit } from './kit.ts';
 
 const killer = 'hopdrill-{run}-{step}-kill.service';
 
@@ -47,7 +48,7 @@ export const processKill = defineFault({
   targetParam: 'on',
   undoKind: 'process',
   marks: [transientUnit(killer)],
-  repairs: ['agent.start'],
+  place: ['on', 'unit'],
   plan: ({ unit: wanted, signal, keep }, node, profile) => {
     const unit = wanted === 'agent' ? nodeOf(profile, node).agentUnit : wanted;
     return {

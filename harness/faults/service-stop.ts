@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineFault, nodeOf, on, savedDir, sh } from './_kit.ts';
+import { defineFault } from './define.ts';
+import { nodeOf, on, savedDir, sh } from './kit.ts';
 
 /** Load, active and enablement state; a unit that is just starting gets a moment. */
 const stateScript = `# load, active and enablement state of the unit
@@ -44,7 +45,10 @@ export const serviceStop = defineFault({
   targetKind: 'node',
   targetParam: 'on',
   undoKind: 'unit',
-  repairs: ['agent.start'],
+  place: ['on', 'unit'],
+  conflicts: {
+    'process.kill': 'a stopped unit has no process to kill',
+  },
   plan: ({ unit: wanted, how }, node, profile) => {
     const unit = wanted === 'agent' ? nodeOf(profile, node).agentUnit : wanted;
     return {

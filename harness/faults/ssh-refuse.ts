@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { defineFault, on, sh, tag } from './_kit.ts';
-import { removeRules, rulesDigest } from './_rules.ts';
+import { defineFault } from './define.ts';
+import { on, sh, tag } from './kit.ts';
+import { removeRules, rulesDigest } from './rules.ts';
 
 const active = `# rule there, and a new connection is not answered with a banner
 iptables -w 5 -S INPUT | grep -qF -- "$1" || { echo 'no rule of ours'; exit 1; }
@@ -26,7 +27,6 @@ export const sshRefuse = defineFault({
   targetKind: 'node',
   targetParam: 'on',
   undoKind: 'node-rule',
-  repairs: [],
   plan: ({ mode }, node) => ({
     summary: `${node} refuses new SSH connections (${mode})`,
     cuts: [`ssh:${node}`],

@@ -1,4 +1,4 @@
-import { planFault } from '../faults/index.ts';
+import { planFault } from '../faults/plan-fault.ts';
 import { type Expectation, positionsOf } from '../records/expectation.ts';
 import type { FaultPlan } from '../records/fault.ts';
 import type { RunPlan } from '../records/plan.ts';
@@ -34,7 +34,9 @@ export function planScenario(
     deadman,
     // What is done to a node that is not there cannot be said; the plan is refused for it.
     faults:
-      node === null || profile.nodes[node] !== undefined ? faultPlans(scenario, profile, node) : [],
+      node === null || profile.nodes[node] !== undefined
+        ? faultPlans(scenario, profile, node, system)
+        : [],
     signal: signal === undefined ? undefined : system.signals[signal],
     argv: [...system.argv(profile, node), ...record.preflight, ...optional.argv],
     cannotAsk: optional.cannot,
@@ -86,8 +88,15 @@ function optionalHopFlags(
   return { argv, cannot };
 }
 
-function faultPlans(scenario: Scenario, profile: Profile, node: string | null): FaultPlan[] {
+function faultPlans(
+  scenario: Scenario,
+  profile: Profile,
+  node: string | null,
+  { faults }: System,
+): FaultPlan[] {
   return scenario.record.faults.flatMap((entry) =>
-    Object.entries(entry).map(([name, params]) => planFault(name, params, profile, node)),
+    Object.entries(entry).map(([name, params]) =>
+      planFault(faults, { name, params }, profile, node),
+    ),
   );
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '../base/message-of.ts';
 import { engineId } from '../drivers/engine-id.ts';
-import { markPlaces } from '../faults/index.ts';
+import { markPlacesOf } from '../faults/marks.ts';
 import type { Plan } from '../plan/plan-scenario.ts';
 import type { RunRecord } from '../records/run-record.ts';
 import type { Handles } from '../run-tools/handles.ts';
@@ -65,11 +65,16 @@ const faultsOf = ({ profile, runId, redact, deadman, stateDir, openEngine, dir }
  * The ledger of a run that was killed elsewhere is not here; its marks are on the targets. One that
  * does not answer is the baseline's to judge.
  */
-async function takeBackLeftovers({ profile, stateDir, note }: Tools): Promise<readonly string[]> {
+async function takeBackLeftovers({
+  profile,
+  system,
+  stateDir,
+  note,
+}: Tools): Promise<readonly string[]> {
   const { lines, unproven } = await sweep({
     stack: profile.stack,
     profiles: [profile],
-    places: markPlaces,
+    places: markPlacesOf(system.faults),
     ...(stateDir !== undefined && { stateDir }),
   });
   for (const line of lines) note(line);

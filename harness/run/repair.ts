@@ -1,7 +1,6 @@
 import { messageOf } from '../base/message-of.ts';
 import { declared } from '../base/spans.ts';
 import { until } from '../base/until.ts';
-import { faultNamed } from '../faults/index.ts';
 import { differencesOf } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan-scenario.ts';
 import type { Check } from '../records/run-record.ts';
@@ -67,8 +66,9 @@ const pauseMs = 200;
  * faults that the platform has a procedure for; what merely is taken back is not looked at.
  */
 function goneByRepair({ plan, engine }: Input, tools: Tools): Promise<Check[]> {
-  const repairable = [...plan.run.faults.keys()].filter(
-    (index) => (faultNamed(plan.run.faults[index]?.fault ?? '')?.repairs ?? []).length > 0,
+  const mended = new Set(Object.values(tools.system.repairs).flatMap(({ mends }) => mends));
+  const repairable = [...plan.run.faults.keys()].filter((index) =>
+    mended.has(plan.run.faults[index]?.fault ?? ''),
   );
   const procedures = plan.run.repair.map(({ name }) => name).join(', ');
   const patience = declared('repair', {

@@ -1,6 +1,6 @@
 import { nearest } from '../base/nearest.ts';
+import { conflictOf, type NamedFault } from '../faults/conflicts.ts';
 import { demandsOf } from './catalogue.ts';
-import { conflictOf, type NamedFault } from './conflicts.ts';
 import { list, type Mistake, quote, unknownName } from './mistake.ts';
 import { shapeMistakes } from './shape.ts';
 import type { SystemWords, Vocabulary } from './vocabulary.ts';
@@ -24,9 +24,9 @@ export function nameMistakes(raw: unknown, words: Vocabulary): Mistake[] {
   if (typeof file.system === 'string' && system === undefined) {
     mistakes.push(unknownName('system', file.system, Object.keys(words.systems), ['system']));
   }
-  mistakes.push(...faultMistakes(file, words, system));
   if (system === undefined) return mistakes;
   mistakes.push(
+    ...faultMistakes(file, system),
     ...targetMistakes(file, system),
     ...expectMistakes(map(file.expect), system),
     ...flagMistakes(file.preflight, system),
@@ -43,7 +43,7 @@ export function nameMistakes(raw: unknown, words: Vocabulary): Mistake[] {
   return mistakes;
 }
 
-function faultMistakes(file: Raw, words: Vocabulary, system: SystemWords | undefined): Mistake[] {
+function faultMistakes(file: Raw, system: SystemWords): Mistake[] {
   const mistakes: Mistake[] = [];
   const seen: NamedFault[] = [];
   for (const [index, entry] of (Array.isArray(file.faults) ? file.faults : []).entries()) {
@@ -58,15 +58,15 @@ function faultMistakes(file: Raw, words: Vocabulary, system: SystemWords | undef
     for (const name of names) {
       const path = ['faults', index, name];
       const params = map(map(entry)[name]);
-      const fault = words.faults[name];
+      const fault = system.faults[name];
       if (fault === undefined) {
-        mistakes.push(unknownName('fault', name, Object.keys(words.faults), path, true));
+        mistakes.push(unknownName('fault', name, Object.keys(system.faults), path, true));
         continue;
       }
       mistakes.push(...shapeMistakes(fault.params, params, path));
-      if (system !== undefined) mistakes.push(...paramTargets(params, system, path));
+      mistakes.push(...paramTargets(params, system, path));
       const because = seen
-        .map((other) => conflictOf(other, { name, params }))
+        .map((other) => conflictOf(system.faults, other, { name, params }))
         .find((reason) => reason !== undefined);
       if (because !== undefined)
         mistakes.push({

@@ -1,4 +1,5 @@
-import type { z } from 'zod';
+import type { Compatibility } from '../faults/conflicts.ts';
+import type { FaultDefinition } from '../faults/define.ts';
 import type { Words } from '../systems/define.ts';
 import type { Situation } from './catalogue.ts';
 
@@ -7,17 +8,14 @@ import type { Situation } from './catalogue.ts';
  * knows no other source.
  */
 export interface Vocabulary {
-  readonly faults: Readonly<Record<string, FaultWords>>;
   readonly systems: Readonly<Record<string, SystemWords>>;
   readonly catalogue: ReadonlyMap<string, Situation>;
 }
 
-export interface FaultWords {
-  readonly params: z.ZodType;
-  readonly targetKind: string;
-}
+export type FaultWords = Compatibility & Pick<FaultDefinition, 'params'>;
 
 export interface SystemWords {
+  readonly faults: Readonly<Record<string, FaultWords>>;
   /** Hop to the signals that it can give. */
   readonly hops: Readonly<Record<string, readonly string[]>>;
   /** Signal to its causes; an empty list means that the causes are open. */

@@ -1,11 +1,10 @@
-import { faults } from '../faults/index.ts';
 import { flagMistakes } from '../systems/flag-mistakes.ts';
 import { loadSystem, systemNames } from '../systems/index.ts';
 import { catalogue } from './catalogue.ts';
-import type { FaultWords, SystemWords, Vocabulary } from './vocabulary.ts';
+import type { SystemWords, Vocabulary } from './vocabulary.ts';
 
 /**
- * The vocabulary of this build: every registered fault and system, and the ids of the catalogue.
+ * The vocabulary of this build: every system with its faults, and the ids of the catalogue.
  */
 let built: Promise<Vocabulary> | undefined;
 
@@ -15,13 +14,11 @@ export function vocabulary(): Promise<Vocabulary> {
 }
 
 async function build(): Promise<Vocabulary> {
-  const faultWords: Record<string, FaultWords> = {};
-  for (const fault of faults)
-    faultWords[fault.name] = { params: fault.params, targetKind: fault.targetKind };
   const systemWords: Record<string, SystemWords> = {};
   for (const name of systemNames()) {
     const system = await loadSystem(name);
     systemWords[name] = {
+      faults: Object.fromEntries(system.faults.map((fault) => [fault.name, fault])),
       hops: Object.fromEntries(system.hops.map((hop) => [hop.id, hop.signals])),
       signals: Object.fromEntries(
         Object.entries(system.signals).map(([signal, row]) => [signal, row.causes]),
@@ -37,5 +34,5 @@ async function build(): Promise<Vocabulary> {
       flagMistakes: (argv) => flagMistakes(system, argv),
     };
   }
-  return { faults: faultWords, systems: systemWords, catalogue: catalogue() };
+  return { systems: systemWords, catalogue: catalogue() };
 }

@@ -1,5 +1,7 @@
+import type { FaultDefinition } from '../faults/define.ts';
 import type { HopDeclaration } from '../preflight/types.ts';
 import type { Ask } from './define.ts';
+import type { Act } from './hooks.ts';
 
 /** What a declaration says in two ways, or of something that is not there. */
 export function contradictionsIn<C>(ask: Ask<C>): string[] {
@@ -43,4 +45,29 @@ function ofSignals<C>({ hops, signals, causes }: Ask<C>): string[] {
       .filter((cause) => !own.includes(cause))
       .map((cause) => `${name} has advice on ${cause}, which is none of its causes`),
   ]);
+}
+
+/** Of the faults that know no system and those of the system together, and of what mends them. */
+export function contradictionsOfFaults(
+  faults: readonly FaultDefinition[],
+  { repairs }: Act,
+): string[] {
+  const names = faults.map(({ name }) => name);
+  const twice = names.filter((name, index) => names.indexOf(name) !== index);
+  return [
+    ...twice.map((name) => `two faults are called ${name}`),
+    ...faults.flatMap(({ name, params, targetParam, place = [], conflicts = {} }) => [
+      ...[targetParam, ...place]
+        .filter((param) => params.shape[param] === undefined)
+        .map((param) => `${name} has no parameter ${param}`),
+      ...Object.keys(conflicts)
+        .filter((other) => !names.includes(other))
+        .map((other) => `${name} conflicts with ${other}, which is no fault`),
+    ]),
+    ...Object.entries(repairs).flatMap(([name, { mends }]) =>
+      mends
+        .filter((fault) => !names.includes(fault))
+        .map((fault) => `${name} mends ${fault}, which is no fault`),
+    ),
+  ];
 }

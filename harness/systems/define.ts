@@ -1,8 +1,8 @@
 import type { HopDeclaration, PreflightSystem } from '../preflight/types.ts';
 import type { Profile } from '../records/profile.ts';
 import type { Severity } from '../records/scenario.ts';
-import { contradictionsIn } from './contradictions.ts';
-import type { Act, Formula, See } from './hooks.ts';
+import { contradictionsIn, contradictionsOfFaults } from './contradictions.ts';
+import type { Act, Break, Formula, See } from './hooks.ts';
 
 /** All that a preflight and a scenario file need to know; loaded at once. */
 export interface Ask<C> extends Omit<PreflightSystem<C>, 'name' | 'hops'> {
@@ -52,6 +52,8 @@ export interface SystemDeclaration<C> {
   readonly ask: Ask<C>;
   readonly see?: () => Promise<See>;
   readonly act?: () => Promise<Act>;
+  /** Faults of its own, besides those that know no system. */
+  readonly break?: () => Promise<Break>;
 }
 
 /** The context is made and read by the system alone. */
@@ -59,7 +61,7 @@ export interface SystemDeclaration<C> {
 type Anything = any;
 
 export type AskedSystem = PreflightSystem<Anything> & Omit<Ask<Anything>, 'hops'>;
-export type System = AskedSystem & See & Act;
+export type System = AskedSystem & See & Act & Break;
 
 export interface DeclaredSystem<C = Anything> extends SystemDeclaration<C> {
   readonly asked: AskedSystem;
@@ -77,8 +79,16 @@ export function defineSystem<C>(declaration: SystemDeclaration<C>): DeclaredSyst
   const hops = ask.hops.map((hop, index) => ({ ...hop, order: index + 1 }));
   const asked: AskedSystem = { ...ask, name, hops };
   const whole = async (): Promise<System> => {
-    const [seen, done] = await Promise.all([see?.() ?? seesNothing, act?.() ?? doesNothing]);
-    return { ...asked, ...seen, ...done };
+    const [{ genericFaults }, seen, done, own] = await Promise.all([
+      import('../faults/index.ts'),
+      see?.() ?? seesNothing,
+      act?.() ?? doesNothing,
+      declaration.break?.(),
+    ]);
+    const faults = [...genericFaults, ...(own?.faults ?? [])];
+    const wrong = contradictionsOfFaults(faults, done);
+    if (wrong.length > 0) throw new Error(`system ${name}: ${wrong.join('; ')}`);
+    return { ...asked, ...seen, ...done, faults };
   };
   return { ...declaration, asked, whole };
 }

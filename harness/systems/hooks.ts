@@ -1,3 +1,4 @@
+import type { FaultDefinition } from '../faults/define.ts';
 import type { PreflightReport } from '../records/preflight.ts';
 import type { Profile } from '../records/profile.ts';
 import type { UserSeen } from '../records/run-record.ts';
@@ -33,6 +34,8 @@ export interface Repair {
   readonly title: string;
   /** What a person would type; shown by `plan` and `explain`. */
   readonly command: string;
+  /** Faults that it puts right. */
+  readonly mends: readonly string[];
   run(context: HookContext): Promise<string>;
 }
 
@@ -147,6 +150,11 @@ export interface See {
   /** Null: the system keeps no record of its own. */
   readonly history: History | null;
   readonly timeline?: Timeline;
+}
+
+/** What can be broken. */
+export interface Break {
+  readonly faults: readonly FaultDefinition[];
 }
 
 /** What operators do to the platform. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { FaultDefinition } from '../faults/define.ts';
 import type { AskedSystem, DeclaredSystem, System } from './define.ts';
 
 export type { AskedSystem, System } from './define.ts';
@@ -18,6 +19,12 @@ export const usualSystem = (): Promise<AskedSystem> => askedSystem(usual);
 export const loadSystem = async (name: string): Promise<System> => (await entryOf(name)()).whole();
 export const askedSystem = async (name: string): Promise<AskedSystem> =>
   (await entryOf(name)()).asked;
+
+/** Of every system that is known; what knows none is there once. */
+export async function knownFaults(): Promise<readonly FaultDefinition[]> {
+  const systems = await Promise.all(systemNames().map(loadSystem));
+  return [...new Set(systems.flatMap(({ faults }) => faults))];
+}
 
 function entryOf(name: string): () => Promise<DeclaredSystem> {
   const entry = entries.get(name);

@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
 import { engineId } from '../../harness/drivers/engine-id.ts';
-import { faults, planFault } from '../../harness/faults/index.ts';
 import { undoKinds } from '../../harness/records/fault.ts';
 import { type Engine, openEngine } from '../../harness/undo/engine.ts';
 import type { Executor } from '../../harness/undo/execute.ts';
@@ -12,6 +11,7 @@ import { digestOf } from '../../harness/undo/step.ts';
 import { sweep } from '../../harness/undo/sweep.ts';
 import { watchdogPid } from '../../harness/undo/watchdog-start.ts';
 import { type FaultCase, faultCases, killCases, titleOf } from '../support/fault-cases.ts';
+import { faults, planned } from '../support/faults.ts';
 import { replaced, runRepair } from '../support/replaced.ts';
 import { sample } from '../support/sampling.ts';
 import {
@@ -50,7 +50,7 @@ async function started({
     await engine.verify(0).catch(() => {});
     await engine.close().catch(() => {});
   });
-  await engine.prepare([planFault(fault, params, stackProfile())]);
+  await engine.prepare([planned(fault, params, stackProfile())]);
   return { engine, id };
 }
 
@@ -82,7 +82,7 @@ test('every fault has a row, each way of undoing one in the kill matrix, and eac
   expect(Object.keys(killCases).sort()).toEqual([...undoKinds].sort());
   if (stack === '') return;
   const mayBe = faultCases.filter(
-    ({ fault, params }) => planFault(fault, params, stackProfile()).supersedable,
+    ({ fault, params }) => planned(fault, params, stackProfile()).supersedable,
   );
   expect(names(replaced)).toEqual(names(mayBe));
 });
@@ -198,7 +198,7 @@ describe.skipIf(stack === '')('a fault whose prior state cannot be read is not i
     if (byHand) await world.must('node-1', byHand.breakIt);
     try {
       await expect(
-        engine.prepare([planFault(row.fault, { ...row.params, ...params }, profile)]),
+        engine.prepare([planned(row.fault, { ...row.params, ...params }, profile)]),
       ).rejects.toThrow(refusal);
       await expect(engine.inject(0)).rejects.toThrow('no step 0');
       expect(await engine.close()).toEqual({ clean: true, unproven: [] });

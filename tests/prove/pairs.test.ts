@@ -3,7 +3,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { engineId } from '../../harness/drivers/engine-id.ts';
-import { planFault } from '../../harness/faults/index.ts';
 import { parseArgv } from '../../harness/preflight/argv.ts';
 import { runPreflight } from '../../harness/preflight/run.ts';
 import type { PreflightReport } from '../../harness/records/preflight.ts';
@@ -14,6 +13,7 @@ import { type Engine, openEngine } from '../../harness/undo/engine.ts';
 import { isFinal } from '../../harness/undo/ledger.ts';
 import { lock } from '../../harness/undo/lock.ts';
 import { defaultStateDir } from '../../harness/undo/paths.ts';
+import { planned } from '../support/faults.ts';
 import {
   leftOnTargets,
   load,
@@ -124,7 +124,7 @@ test.for(chosen.map((pair) => [pair.name, pair] as const))('%s', async ([name, p
   const faults = [pair.first, pair.second].map((scenario) =>
     scenario.record.faults.flatMap((entry) => Object.entries(entry)),
   );
-  const plans = faults.flat().map(([fault, params]) => planFault(fault, params, profile, node));
+  const plans = faults.flat().map(([fault, params]) => planned(fault, params, profile, node));
   const indexesOf = (scenario: Scenario): number[] =>
     scenario === pair.first
       ? [...faults[0]!.keys()]

@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engineId } from '../../harness/drivers/engine-id.ts';
-import { planFault } from '../../harness/faults/index.ts';
 import { openEngine } from '../../harness/undo/engine.ts';
 import type { Executor } from '../../harness/undo/execute.ts';
 import { armedDir } from '../../harness/undo/paths.ts';
 import { digestOf } from '../../harness/undo/step.ts';
 import { sweep } from '../../harness/undo/sweep.ts';
 import { type FaultCase, killCases } from '../support/fault-cases.ts';
+import { planned } from '../support/faults.ts';
 import { sample } from '../support/sampling.ts';
 import {
   breakAndDie,
@@ -165,7 +165,7 @@ describe.skipIf(stack === '')('the way to the target is lost at applied', () => 
     const docker = await on.docker();
     const engine = await openEngine({ profile: profile(), runId: freshRun(`cut-${kind}`) });
     const { fault, params } = killCases[kind]!;
-    await engine.prepare([planFault(fault, params, profile())]);
+    await engine.prepare([planned(fault, params, profile())]);
     await engine.inject(0);
     await docker.exec(container('node-1'), [
       'sh',

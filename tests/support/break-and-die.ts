@@ -1,10 +1,11 @@
 // A runner that dies of SIGKILL at a named point: break-and-die.ts <stack> <run> <point> <lease
 // seconds> <fault> <params>
-import { planFault } from '../../harness/faults/index.ts';
+
 import { slotStep } from '../../harness/run-tools/audit-slot.ts';
 import { loadProfile } from '../../harness/stack/state.ts';
 import { openEngine } from '../../harness/undo/engine.ts';
 import { die } from './die.ts';
+import { planned } from './faults.ts';
 
 const [stack, runId, at, lease, fault, params] = process.argv.slice(2);
 const profile = loadProfile(stack!);
@@ -17,7 +18,7 @@ const engine = await openEngine({
   },
 });
 const plan =
-  fault === 'audit.slot' ? slotStep(runId!) : planFault(fault!, JSON.parse(params!), profile);
+  fault === 'audit.slot' ? slotStep(runId!) : planned(fault!, JSON.parse(params!), profile);
 await engine.prepare([plan]);
 await engine.inject(0);
 await engine.undo(0);

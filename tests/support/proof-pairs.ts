@@ -1,13 +1,14 @@
 // Two faults at once: which pairs there are, and what must be seen of each (RULINGS 2), from the
 // situations as data.
 
+import { conflictOf, type NamedFault } from '../../harness/faults/conflicts.ts';
 import type { Judged } from '../../harness/preflight/attribution.ts';
 import type { Scenario } from '../../harness/records/scenario.ts';
-import { conflictOf, type NamedFault } from '../../harness/scenarios/conflicts.ts';
 import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
 import { needsData, type Picture, type Said, type Situation } from '../unit/data/replay.ts';
 import { nodeAgent } from '../unit/data/replay-node-agent.ts';
 import { terminal } from '../unit/data/replay-terminal.ts';
+import { faults } from './faults.ts';
 
 const { hops } = gpuaas.asked;
 
@@ -37,14 +38,16 @@ const faultsOf = ({ record }: Scenario): NamedFault[] =>
     Object.entries(entry).map(([name, params]) => ({ name, params })),
   );
 
+const byName = Object.fromEntries(faults.map((fault) => [fault.name, fault]));
+const cannotBeBoth = (one: NamedFault, other: NamedFault): boolean =>
+  conflictOf(byName, one, other) !== undefined;
+
 /** A situation that stays green has no hop that could be named, so it is no half of a pair. */
 export function allPairs(scenarios: readonly Scenario[]): Pair[] {
   const failing = scenarios.filter((scenario) => hopOf(scenario) !== 'none');
   return failing.flatMap((a, index) =>
     failing.slice(index + 1).flatMap((b) => {
-      if (
-        faultsOf(a).some((one) => faultsOf(b).some((other) => conflictOf(one, other) !== undefined))
-      )
+      if (faultsOf(a).some((one) => faultsOf(b).some((other) => cannotBeBoth(one, other))))
         return [];
       const [first, second] = rank(a) <= rank(b) ? [a, b] : [b, a];
       return [

@@ -4,7 +4,6 @@ import { execa } from 'execa';
 import { slotOf } from '../../harness/drivers/db-slots.ts';
 import { engineId } from '../../harness/drivers/engine-id.ts';
 import { openToxiproxy } from '../../harness/drivers/toxiproxy.ts';
-import { markPlaces } from '../../harness/faults/index.ts';
 import type { Profile } from '../../harness/records/profile.ts';
 import { loadProfile } from '../../harness/stack/state.ts';
 import { createExecutor, type Executor } from '../../harness/undo/execute.ts';
@@ -16,6 +15,7 @@ import type { SweepReport } from '../../harness/undo/sweep.ts';
 import { sweepSlots } from '../../harness/undo/sweep-slots.ts';
 import { targetsOf } from '../../harness/undo/targets.ts';
 import type { FaultCase } from './fault-cases.ts';
+import { markPlaces } from './faults.ts';
 import { command } from './stack-commands.ts';
 
 export const stack = process.env.HOPDRILL_STACK ?? '';

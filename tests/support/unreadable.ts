@@ -1,8 +1,9 @@
 // How the prior state of each fault comes to be unreadable, and the words in which hopdrill then
 // refuses to break anything.
-import { planFault } from '../../harness/faults/index.ts';
+
 import type { Profile } from '../../harness/records/profile.ts';
 import type { FaultCase } from './fault-cases.ts';
+import { planned } from './faults.ts';
 
 interface Unreadable {
   readonly refusal: RegExp;
@@ -88,7 +89,7 @@ export function unreadable(
   { fault, params }: Pick<FaultCase, 'fault' | 'params'>,
   profile: Profile,
 ): Unreadable {
-  const { kind, target } = planFault(fault, params, profile);
+  const { kind, target } = planned(fault, params, profile);
   if (kind === 'node-rule') return noRules;
   if (target.startsWith('link:')) return noLink;
   if (target.startsWith('part:')) return noContainer(target.slice('part:'.length));

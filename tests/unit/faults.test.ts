@@ -1,13 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { pathPattern } from '../../harness/faults/http-refuse.ts';
-import { faultNamed, faults, planFault, targetOf } from '../../harness/faults/index.ts';
+import { conflictOf } from '../../harness/faults/conflicts.ts';
+import { faultNamed, targetOf } from '../../harness/faults/plan-fault.ts';
 import type { Action } from '../../harness/records/action.ts';
 import { faultPlan } from '../../harness/records/fault.ts';
 import { profile as profileSchema } from '../../harness/records/profile.ts';
+import { pathPattern } from '../../harness/systems/gpuaas/faults/http-refuse.ts';
 import { fillPlan } from '../../harness/undo/resolve.ts';
 import { faultCases, titleOf } from '../support/fault-cases.ts';
+import { faults, planned } from '../support/faults.ts';
 
 const node = (name: string) => ({
   ...{
@@ -34,14 +36,30 @@ const profile = profileSchema.parse({
 });
 
 describe('the list', () => {
-  test('holds every file of the folder, once, under the name of its file', () => {
-    const files = readdirSync(new URL('../../harness/faults/', import.meta.url)).filter(
-      (file) => file.endsWith('.ts') && !file.startsWith('_') && file !== 'index.ts',
+  /** What faults share is kept beside them. */
+  const shared = 'agent conflicts define felt-by-agent index kit marks nginx plan-fault rules'
+    .split(' ')
+    .map((name) => `${name}.ts`);
+
+  test('holds every file of the two folders, once, under the name of its file', () => {
+    const files = ['faults', 'systems/gpuaas/faults'].flatMap((folder) =>
+      readdirSync(new URL(`../../harness/${folder}/`, import.meta.url)),
     );
     expect(faults.map((fault) => `${fault.name.replace('.', '-')}.ts`).sort()).toEqual(
-      files.sort(),
+      files.filter((file) => !shared.includes(file)).sort(),
     );
     expect(new Set(faults.map((fault) => fault.name)).size).toBe(faults.length);
+  });
+
+  test.each([
+    ['service.stop', 'process.kill', 'no process to kill'],
+    ['process.kill', 'service.stop', 'no process to kill'],
+    ['pty.delay', 'disk.fill', 'cannot write on a full disk'],
+  ])('%s beside %s is refused', (one, other, why) => {
+    const byName = Object.fromEntries(faults.map((fault) => [fault.name, fault]));
+    expect(conflictOf(byName, { name: one, params: {} }, { name: other, params: {} })).toContain(
+      why,
+    );
   });
 
   test.each(faults.map((fault) => [fault.name, fault] as const))(
@@ -59,16 +77,18 @@ describe('the list', () => {
   );
 
   test('`node` stands for the node of the scenario', () => {
-    expect(targetOf(faultNamed('service.stop')!, {}, 'node-2')).toBe('node-2');
-    expect(targetOf(faultNamed('link.cut')!, { link: 'node.term' }, 'node-2')).toBe('node-2.term');
-    expect(targetOf(faultNamed('link.cut')!, { link: 'gateway.redis' }, 'node-2')).toBe(
+    expect(targetOf(faultNamed(faults, 'service.stop')!, {}, 'node-2')).toBe('node-2');
+    expect(targetOf(faultNamed(faults, 'link.cut')!, { link: 'node.term' }, 'node-2')).toBe(
+      'node-2.term',
+    );
+    expect(targetOf(faultNamed(faults, 'link.cut')!, { link: 'gateway.redis' }, 'node-2')).toBe(
       'gateway.redis',
     );
-    expect(() => planFault('no.fault', {}, profile)).toThrow('no fault is called');
+    expect(() => planned('no.fault', {}, profile)).toThrow('no fault is called');
   });
 });
 
-const actionsOf = (plan: ReturnType<typeof planFault>): Action[] => [
+const actionsOf = (plan: ReturnType<typeof planned>): Action[] => [
   ...plan.snapshot.map((one) => one.do),
   ...plan.inject,
   ...plan.undo,
@@ -77,10 +97,10 @@ const actionsOf = (plan: ReturnType<typeof planFault>): Action[] => [
 ];
 
 describe.each(faultCases.map((row) => [titleOf(row), row] as const))('%s', (_, row) => {
-  const plan = planFault(row.fault, row.params, profile);
+  const plan = planned(row.fault, row.params, profile);
 
   test('is pure data: the same twice, and the same after JSON', () => {
-    expect(planFault(row.fault, row.params, profile)).toEqual(plan);
+    expect(planned(row.fault, row.params, profile)).toEqual(plan);
     expect(faultPlan.parse(JSON.parse(JSON.stringify(plan)))).toEqual(plan);
   });
 

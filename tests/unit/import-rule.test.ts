@@ -62,6 +62,7 @@ test.each([
   ['harness/cli/a.ts', '../systems/gpuaas/flags.ts'],
   ['harness/systems/gpuaas/hops/a.ts', '../faults/config-set.ts'],
   ['harness/systems/gpuaas/probe/a.ts', '../repairs.ts'],
+  ['harness/systems/gpuaas/hops/a.ts', '../../../faults/kit.ts'],
   ['harness/systems/gpuaas/signals.ts', './act.ts'],
   ['harness/systems/one-hop/ask.ts', './gate.ts'],
   ['harness/elsewhere/a.ts', '../records/profile.ts'],

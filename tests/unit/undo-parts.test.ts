@@ -7,7 +7,6 @@ import { isAlive, self } from '../../harness/base/owner.ts';
 import { shortXid } from '../../harness/drivers/db-log.ts';
 import { pinnedKeys } from '../../harness/drivers/known-hosts.ts';
 import { quoteArgv } from '../../harness/drivers/ssh.ts';
-import { markPlaces } from '../../harness/faults/index.ts';
 import { auditRun } from '../../harness/run-tools/audit-slot.ts';
 import { stampOf } from '../../harness/run-tools/folder.ts';
 import { runIdOf } from '../../harness/run-tools/tools.ts';
@@ -17,6 +16,7 @@ import { LockedError, lock } from '../../harness/undo/lock.ts';
 import { marksOf } from '../../harness/undo/marks.ts';
 import { isRunId, ledgerDir } from '../../harness/undo/paths.ts';
 import { fillAction } from '../../harness/undo/resolve.ts';
+import { markPlaces } from '../support/faults.ts';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'undo-'));
 

@@ -2,7 +2,8 @@
 // command, and Chaos Toolkit's ten.
 import { join } from 'node:path';
 import { request } from '../../harness/drivers/http.ts';
-import { planFault } from '../../harness/faults/index.ts';
+import { genericFaults } from '../../harness/faults/index.ts';
+import { planFault } from '../../harness/faults/plan-fault.ts';
 import type { Profile } from '../../harness/records/profile.ts';
 import { openEngine } from '../../harness/undo/engine.ts';
 import { type Bench, type Measurement, row, runsIn, unmeasured } from './measurement.ts';
@@ -11,6 +12,7 @@ import { command, hopdrill } from './processes.ts';
 import { interleave, median, round, timed } from './statistics.ts';
 
 const warmUp = 3;
+const cut = { name: 'link.cut', params: { link: 'service', how: 'reset' } };
 
 /**
  * Toxic in, HTTP probe, toxic out, read back; every step on disk before it happens. Gives
@@ -31,9 +33,7 @@ async function experiment(
   const engine = await phase('open', () =>
     openEngine({ profile, runId, stateDir, deadman: false }),
   );
-  await phase('snapshot', () =>
-    engine.prepare([planFault('link.cut', { link: 'service', how: 'reset' }, profile, null)]),
-  );
+  await phase('snapshot', () => engine.prepare([planFault(genericFaults, cut, profile, null)]));
   await phase('inject', () => engine.inject(0));
   const felt = await phase('probe', () =>
     request({ url, timeoutMs: 2000 }).then(

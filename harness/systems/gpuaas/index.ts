@@ -7,4 +7,5 @@ export const gpuaas = defineSystem({
   ask,
   see: () => import('./see.ts'),
   act: () => import('./act.ts'),
+  break: () => import('./faults/index.ts'),
 });

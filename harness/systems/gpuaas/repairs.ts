@@ -10,6 +10,7 @@ const unitOf = (context: HookContext): string => nodeOf(context).node.agentUnit;
 const agentRestart: Repair = {
   title: 'restart the node agent',
   command: 'systemctl restart gpuaas-node-agent.service',
+  mends: [],
   run: async (context) => `restarted ${await unit(context, 'restart')}`,
 };
 
@@ -17,6 +18,7 @@ const agentStart: Repair = {
   title: 'start the node agent',
   command:
     'systemctl unmask gpuaas-node-agent.service && systemctl start gpuaas-node-agent.service',
+  mends: ['process.kill', 'service.stop'],
   async run(context) {
     await mustOnNode(context, ['systemctl', 'unmask', '--runtime', unitOf(context)]);
     await mustOnNode(context, ['systemctl', 'reset-failed', unitOf(context)]).catch(() => '');
@@ -45,6 +47,7 @@ async function applyBundle(context: HookContext): Promise<void> {
 const profileApplyBundle: Repair = {
   title: 'apply a repair bundle: endpoints, trust bundles and recovery token together',
   command: 'POST /v1/nodes/{id}/repair-bundle, then gpuaas-node-bootstrap apply-bundle FILE',
+  mends: ['tls.client-cert', 'tls.stale-ca'],
   async run(context) {
     await applyBundle(context);
     return 'bundle applied, agent restarted';
@@ -55,6 +58,7 @@ const pkiReissue: Repair = {
   title: 'issue a new certificate to the node through recovery enrolment',
   command:
     'POST /v1/nodes/{id}/repair-bundle, gpuaas-node-bootstrap apply-bundle FILE, then gpuaas-node-bootstrap enrol',
+  mends: ['tls.client-cert'],
   async run(context) {
     await applyBundle(context);
     const said = await mustOnNode(context, ['gpuaas-node-bootstrap', 'enrol'], undefined, 30_000);
@@ -65,6 +69,7 @@ const pkiReissue: Repair = {
 const nodeReconcile: Repair = {
   title: 'bring names and endpoints of the node in line with its profile',
   command: 'gpuaas-node-bootstrap reconcile',
+  mends: ['dns.break'],
   run: async (context) =>
     (await mustOnNode(context, ['gpuaas-node-bootstrap', 'reconcile'])).trim(),
 };
@@ -72,6 +77,7 @@ const nodeReconcile: Repair = {
 const allocationProvision: Repair = {
   title: 'provision the allocation again (user, home, app)',
   command: 'POST /v1/allocations/{id}/provision',
+  mends: ['user.shell', 'user.remove'],
   async run(context) {
     const { node } = nodeOf(context);
     const { task_id } = await api<{ task_id: string }>(
@@ -90,6 +96,7 @@ const allocationProvision: Repair = {
 const freeDisk: Repair = {
   title: 'rotate and drop local observability buffers',
   command: 'journalctl --rotate; journalctl --vacuum-size=1M',
+  mends: ['disk.fill'],
   run: async (context) =>
     (
       await mustOnNode(context, [
@@ -103,6 +110,7 @@ const freeDisk: Repair = {
 const certRenew: Repair = {
   title: 'renew the certificate of a running agent',
   command: 'gpuaas-node-bootstrap renew',
+  mends: [],
   run: async (context) =>
     (await mustOnNode(context, ['gpuaas-node-bootstrap', 'renew'], undefined, 30_000)).trim(),
 };

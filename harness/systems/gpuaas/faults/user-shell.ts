@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineFault, nodeOf, on, sh } from './_kit.ts';
+import { defineFault } from '../../../faults/define.ts';
+import { nodeOf, on, sh } from '../../../faults/kit.ts';
 
 const hanging = '/usr/local/bin/hopdrill-{run}-{step}-shell';
 
@@ -27,7 +28,7 @@ export const userShell = defineFault({
   targetParam: 'on',
   undoKind: 'user',
   marks: [hanging],
-  repairs: ['allocation.provision-user'],
+  place: ['on', 'user'],
   plan: ({ shell, user: wanted }, node, profile) => {
     const user = wanted ?? nodeOf(profile, node).allocationUser;
     const path = shell === 'hanging' ? hanging : shell;

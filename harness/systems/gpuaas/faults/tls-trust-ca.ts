@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { defineFault, exec, withStdin } from './_kit.ts';
-import { partDigest, readFile, reload } from './_nginx.ts';
+import { defineFault } from '../../../faults/define.ts';
+import { exec, withStdin } from '../../../faults/kit.ts';
+import { partDigest, readFile, reload } from './nginx.ts';
 
 /**
  * A certificate swapped on the node would fail at the ingress first; so the listener's own trust is
@@ -32,7 +33,6 @@ export const tlsTrustCa = defineFault({
   targetKind: 'part',
   targetParam: 'part',
   undoKind: 'part-file',
-  repairs: [],
   plan: ({ part }) => {
     const file = `/etc/gpuaas-${part}/client-ca.crt`;
     return {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { feltByAgent } from './_felt.ts';
+import { defineFault } from '../../../faults/define.ts';
 import {
-  defineFault,
   exec,
   nodeOf,
   on,
@@ -10,7 +9,8 @@ import {
   saveFiles,
   sh,
   withStdin,
-} from './_kit.ts';
+} from '../../../faults/kit.ts';
+import { feltByAgent } from './felt-by-agent.ts';
 
 const cert = '/etc/gpuaas/cert.pem';
 const env = '/etc/gpuaas/env';
@@ -79,7 +79,6 @@ export const tlsClientCert = defineFault({
   targetKind: 'node',
   targetParam: 'on',
   undoKind: 'node-file',
-  repairs: ['pki.reissue-node-cert', 'node.apply-bundle'],
   plan: ({ kind, token, authority }, node, profile) => {
     const { agentUnit } = nodeOf(profile, node);
     const other = Object.keys(profile.nodes).find((name) => name !== node) ?? 'node-of-nobody';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { agentUrls, agentVariable, defineFault, nodeOf, on, sh, tag, withStdin } from './_kit.ts';
-import { removeRules, rulesDigest } from './_rules.ts';
+import { defineFault } from '../../../faults/define.ts';
+import { nodeOf, on, sh, tag, withStdin } from '../../../faults/kit.ts';
+import { removeRules, rulesDigest } from '../../../faults/rules.ts';
+import { agentUrls, agentVariable } from './agent.ts';
 
 /**
  * Address and port of what the agent really connects to: the environment of the running unit,
@@ -49,7 +51,7 @@ export const egressBlock = defineFault({
   targetKind: 'node',
   targetParam: 'on',
   undoKind: 'node-rule',
-  repairs: [],
+  place: ['on', 'to'],
   plan: ({ to, mode }, node, profile) => {
     const { agentUnit } = nodeOf(profile, node);
     const variable = to in agentUrls ? agentUrls[to as keyof typeof agentUrls] : '';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineFault, nodeOf, on, sh } from './_kit.ts';
+import { defineFault } from '../../../faults/define.ts';
+import { nodeOf, on, sh } from '../../../faults/kit.ts';
 
 const file = '/etc/profile.d/hopdrill-{run}-{step}.sh';
 
@@ -32,7 +33,11 @@ export const ptyDelay = defineFault({
   targetParam: 'on',
   undoKind: 'node-file',
   marks: [file, `${file}.new`],
-  repairs: [],
+  place: ['on', 'user'],
+  conflicts: {
+    'disk.fill': 'the undo of pty.delay cannot write on a full disk',
+    'user.remove': 'a missing user has no shell to delay',
+  },
   plan: ({ seconds, user: wanted }, node, profile) => {
     const user = wanted ?? nodeOf(profile, node).allocationUser;
     const deadline = profile.policies['terminal.pty_ready_timeout_seconds'] ?? 10;

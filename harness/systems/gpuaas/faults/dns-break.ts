@@ -1,19 +1,10 @@
 import { z } from 'zod';
-import type { Action } from '../records/action.ts';
-import { feltByAgent } from './_felt.ts';
-import {
-  agentUrls,
-  agentVariable,
-  defineFault,
-  exec,
-  nodeOf,
-  on,
-  restartAgent,
-  sh,
-  tag,
-  withStdin,
-} from './_kit.ts';
-import { removeRules, rulesDigest } from './_rules.ts';
+import { defineFault } from '../../../faults/define.ts';
+import { exec, nodeOf, on, sh, tag, withStdin } from '../../../faults/kit.ts';
+import { removeRules, rulesDigest } from '../../../faults/rules.ts';
+import type { Action } from '../../../records/action.ts';
+import { agentUrls, agentVariable, restartAgent } from './agent.ts';
+import { feltByAgent } from './felt-by-agent.ts';
 
 const nameScript = `# the name that the agent resolves
 ${agentVariable}
@@ -127,7 +118,6 @@ export const dnsBreak = defineFault({
   targetKind: 'node',
   targetParam: 'on',
   undoKind: 'node-rule',
-  repairs: ['node.reconcile-names'],
   plan: (p, node, profile) => {
     const { agentUnit } = nodeOf(profile, node);
     const host = '{snapshot:name}';

@@ -1,60 +1,8 @@
-// What the fault files share: their form, and how a script becomes an action. Scripts are fixed;
-// what varies comes as "$1", "$2".
+// What the fault files share: how a script becomes an action. Scripts are fixed; what varies comes
+// as "$1", "$2".
 import { z } from 'zod';
 import type { DockerAction, ShAction } from '../records/action.ts';
-import { type FaultPlan, faultPlan, type UndoKind } from '../records/fault.ts';
 import type { NodeProfile, Profile } from '../records/profile.ts';
-
-export type TargetKind = 'node' | 'part' | 'link';
-
-interface Declared<S extends z.ZodObject> {
-  readonly name: string;
-  readonly title: string;
-  readonly why: string;
-  /** Every field carries a description: `explain` and the schema print it. */
-  readonly params: S;
-  readonly targetKind: TargetKind;
-  /** The parameter that names the target. */
-  readonly targetParam: string;
-  readonly undoKind: UndoKind;
-  /**
-   * Files of its own that it leaves on its target, with `{run}` and `{step}` in the name, so that
-   * they are found and removed when nobody has the ledger.
-   */
-  readonly marks?: readonly string[];
-  /** Procedures of the platform that put such a thing right, for people; none = only our undo. */
-  readonly repairs: readonly string[];
-  plan(
-    params: z.infer<S>,
-    target: string,
-    profile: Profile,
-  ): Omit<z.input<typeof faultPlan>, 'fault' | 'params' | 'target' | 'kind'> & { kind?: UndoKind };
-}
-
-export interface FaultDefinition extends Omit<Declared<z.ZodObject>, 'plan'> {
-  /**
-   * Pure: looks at nothing, says everything that will be done. `target` is a name of the profile:
-   * `node-1`, `edge`, `node-1.node-api`.
-   */
-  plan(params: unknown, target: string, profile: Profile): FaultPlan;
-}
-
-export function defineFault<S extends z.ZodObject>(declared: Declared<S>): FaultDefinition {
-  return {
-    ...declared,
-    plan: (raw, target, profile) => {
-      const params = declared.params.parse(raw);
-      const { name: fault, targetKind, undoKind: kind } = declared;
-      return faultPlan.parse({
-        fault,
-        params,
-        target: `${targetKind}:${target}`,
-        kind,
-        ...declared.plan(params, target, profile),
-      });
-    },
-  };
-}
 
 /** The parameter of every fault on a node. */
 export const on = z
@@ -122,23 +70,3 @@ for f in "$@"; do [ "$(sum "$f")" = "$(sum "$(saved "$f")")" ] || { put_back "$@
 /** New content for an existing file: owner and mode stay. */
 export const replaceFile = `# replace the file, restart the agent
 set -e; f=$1 unit=$2; cp -a "$f" "$f.hopdrill"; cat > "$f.hopdrill"; mv -f "$f.hopdrill" "$f"; [ -z "$unit" ] || systemctl try-restart "$unit"`;
-
-export const restartAgent = `# restart the agent, so that it feels it
-systemctl try-restart "$1"`;
-
-/** Prints the value of one variable of the running agent, else of its env file. Sets `value`. */
-export const agentVariable = `
-agent_variable() {
-  pid=$(systemctl show -p MainPID --value "$1"); value=
-  [ "$pid" = 0 ] || value=$(tr '\\0' '\\n' < "/proc/$pid/environ" 2>/dev/null | sed -n "s/^$2=//p" | tail -n 1)
-  [ -n "$value" ] || for file in $(systemctl show -p EnvironmentFiles --value "$1" | sed 's/ (.*//'); do value=$(sed -n "s/^$2=//p" "$file" | tail -n 1); done
-}
-split_url() { rest=\${1#*://}; rest=\${rest%%/*}; host=\${rest%%:*}; port=443; case $rest in *:*) port=\${rest##*:};; esac; }
-`;
-
-/** The names that a scenario uses for what the agent connects to. */
-export const agentUrls = {
-  'node-api': 'GPUAAS_API_URL',
-  term: 'GPUAAS_TERMINAL_API_URL',
-  recovery: 'GPUAAS_RECOVERY_API_URL',
-} as const;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { defineFault, exec, withStdin } from './_kit.ts';
-import { partDigest, putBack, readFile, reload } from './_nginx.ts';
+import { defineFault } from '../../../faults/define.ts';
+import { exec, withStdin } from '../../../faults/kit.ts';
+import { partDigest, putBack, readFile, reload } from './nginx.ts';
 
 const removeScript = `# remove the host and reload
 ${reload}
@@ -29,7 +30,10 @@ export const edgeRouteRemove = defineFault({
   targetKind: 'part',
   targetParam: 'part',
   undoKind: 'part-file',
-  repairs: [],
+  place: ['part', 'host'],
+  conflicts: {
+    'container.stop': 'a rule inside a stopped container can be neither seen nor undone',
+  },
   plan: ({ host }, part) => {
     const file = `/etc/nginx/conf.d/${host}.conf`;
     return {

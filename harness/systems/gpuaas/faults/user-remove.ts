@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineFault, nodeOf, on, savedDir, sh } from './_kit.ts';
+import { defineFault } from '../../../faults/define.ts';
+import { nodeOf, on, savedDir, sh } from '../../../faults/kit.ts';
 
 const saveScript = `# keep the user's entries on the node
 set -e; umask 077; d=$1 u=$2; mkdir -p "$d"; getent passwd "$u" > /dev/null || { echo "no user $u" >&2; exit 3; }
@@ -36,7 +37,10 @@ export const userRemove = defineFault({
   targetKind: 'node',
   targetParam: 'on',
   undoKind: 'user',
-  repairs: ['allocation.provision-user'],
+  place: ['on', 'user'],
+  conflicts: {
+    'disk.fill': 'the undo of user.remove cannot write on a full disk',
+  },
   plan: ({ user: wanted }, node, profile) => {
     const user = wanted ?? nodeOf(profile, node).allocationUser;
     return {

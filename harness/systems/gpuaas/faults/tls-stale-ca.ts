@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import { feltByAgent } from './_felt.ts';
+import { defineFault } from '../../../faults/define.ts';
 import {
-  agentUrls,
-  agentVariable,
-  defineFault,
   fileDigest,
   nodeOf,
   on,
@@ -13,7 +10,9 @@ import {
   saveFiles,
   sh,
   withStdin,
-} from './_kit.ts';
+} from '../../../faults/kit.ts';
+import { agentUrls, agentVariable } from './agent.ts';
+import { feltByAgent } from './felt-by-agent.ts';
 
 /**
  * A CA of the same kind that signed nothing here, as an old bundle looks after a rotation. Its key
@@ -49,7 +48,9 @@ export const tlsStaleCa = defineFault({
   targetKind: 'node',
   targetParam: 'on',
   undoKind: 'node-file',
-  repairs: ['node.apply-bundle'],
+  conflicts: {
+    'dns.break': 'without a resolved name the trust bundle is never used',
+  },
   plan: ({ file }, node, profile) => {
     const { agentUnit } = nodeOf(profile, node);
     return {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { defineFault, exec, withStdin } from './_kit.ts';
-import { partDigest, putBack, readFile, reload } from './_nginx.ts';
+import { defineFault } from '../../../faults/define.ts';
+import { exec, withStdin } from '../../../faults/kit.ts';
+import { partDigest, putBack, readFile, reload } from './nginx.ts';
 
 const stripScript = `# forward without the header
 ${reload}
@@ -27,7 +28,6 @@ export const websocketUpgradeStrip = defineFault({
   targetParam: 'part',
   undoKind: 'part-file',
   marks: [snippet],
-  repairs: [],
   plan: ({ strip }, part) => {
     const file = '/etc/nginx/conf.d/terminal.conf';
     return {

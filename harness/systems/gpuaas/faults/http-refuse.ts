@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { defineFault, exec, withStdin } from './_kit.ts';
-import { partDigest, putBack, readFile, reload } from './_nginx.ts';
+import { defineFault } from '../../../faults/define.ts';
+import { exec, withStdin } from '../../../faults/kit.ts';
+import { partDigest, putBack, readFile, reload } from './nginx.ts';
 
 /**
  * Server-level rules, as an operator of nginx would write them: method and path both have to fit.
@@ -64,7 +65,7 @@ export const httpRefuse = defineFault({
   targetParam: 'at',
   undoKind: 'part-file',
   marks: [own, draft],
-  repairs: [],
+  place: ['at', 'host', 'path'],
   plan: ({ method, path, status, host }, part) => {
     const pattern = pathPattern(path);
     const summary = `${part} answers ${method} ${path} with ${status}`;

@@ -1,0 +1,8 @@
+import type { FaultDefinition, TargetKind } from './define.ts';
+
+/** Where a sweep looks for files of runs whose ledger nobody has. */
+export function markPlacesOf(faults: readonly FaultDefinition[]) {
+  const on = (kind: TargetKind): string[] =>
+    faults.flatMap((fault) => (fault.targetKind === kind ? (fault.marks ?? []) : []));
+  return { node: on('node'), part: on('part') };
+}
