@@ -4,8 +4,6 @@ import * as allure from 'allure-js-commons';
 import { Status } from 'allure-js-commons';
 import type { RuntimeMessage } from 'allure-js-commons/sdk';
 import { getGlobalTestRuntime } from 'allure-js-commons/sdk/runtime';
-import { absoluteProfile } from './plan/absolute-profile.ts';
-import type { Profile } from './records/profile.ts';
 import type { RunRecord } from './records/run-record.ts';
 import type { Scenario } from './records/scenario.ts';
 import type { Reason } from './records/verdict.ts';
@@ -13,7 +11,6 @@ import { runOn } from './run.ts';
 import { catalogue } from './scenarios/catalogue.ts';
 import { loadFiles, ScenarioMistakes } from './scenarios/load.ts';
 import { vocabulary } from './scenarios/words.ts';
-import { stackDir } from './stack/names.ts';
 import { loadProfile } from './stack/state.ts';
 import { scenarioWorker } from './vitest-worker.ts';
 
@@ -34,8 +31,6 @@ export async function runAsTest(file: string): Promise<void> {
   if (run.verdict !== 'pass') throw expectationError(run);
 }
 
-const profileOf = (stack: string): Profile => absoluteProfile(loadProfile(stack), stackDir(stack));
-
 /**
  * A worker that was told to end would be through with all files that are left within seconds, and
  * take them from the workers of other stacks: it lets those go on first.
@@ -48,7 +43,7 @@ async function runOnStackOfWorker(scenario: Scenario): Promise<RunRecord> {
   }
   const out = process.env.HOPDRILL_OUT;
   const options = { signal, ...(out !== undefined && { out }) };
-  return runOn(scenario, { profile: profileOf(stack), options });
+  return runOn(scenario, { profile: loadProfile(stack), options });
 }
 
 const severityOf = { P0: 'blocker', P1: 'critical', P2: 'normal', P3: 'minor' } as const;

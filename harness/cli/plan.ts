@@ -36,7 +36,7 @@ const options = {
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments('plan', argv, options);
-  const [profile] = profilesFor({
+  const [profile] = await profilesFor({
     stack: values.stack,
     profileFile: values.profile,
     stacks: undefined,

@@ -63,7 +63,7 @@ async function deployment(
     throw new WrongUsage('found: --profile without a value | allowed: the path of a profile file');
   if (stack?.includes(',') || stack === '')
     throw new WrongUsage(`found: --stack ${JSON.stringify(stack)} | allowed: one stack that is up`);
-  const [only] = profilesFor({ profileFile, stack });
+  const [only] = await profilesFor({ profileFile, stack });
   if (only === undefined)
     throw new WrongUsage(
       'found: no platform | allowed: --profile FILE, --stack NAME, or --api-base URL ...',

@@ -2,12 +2,17 @@
 // loading all probes, so the result is kept beside Node's compiled modules, under the digest of
 // everything that it was made from.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Profile } from '../records/profile.ts';
 
-/** Its bytes are part of the key: another schema may refuse what this one took. */
-const schemaFile = new URL('../records/profile.ts', import.meta.url);
+/** Their bytes are part of the key: another schema may refuse what this one took. */
+const schemaFiles = (): URL[] => [
+  new URL('../records/profile.ts', import.meta.url),
+  ...globSync('../systems/*/deployment-schema.ts', { cwd: import.meta.dirname }).map(
+    (file) => new URL(file, import.meta.url),
+  ),
+];
 
 /**
  * Null where Node keeps nothing either. The path belongs to the key, because a profile's own paths
@@ -17,7 +22,8 @@ function placeOf(file: string): string | null {
   const folder = process.env.NODE_COMPILE_CACHE;
   if (!folder) return null;
   const digest = createHash('sha256');
-  for (const part of [readFileSync(schemaFile), resolve(file), readFileSync(file)])
+  const schemas = schemaFiles().map((schema) => readFileSync(schema));
+  for (const part of [...schemas, resolve(file), readFileSync(file)])
     digest.update(part).update('\0');
   return join(folder, 'profiles', `${digest.digest('hex')}.json`);
 }

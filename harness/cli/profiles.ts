@@ -1,14 +1,9 @@
 // Which deployments a command is about: stacks that are up, or a profile file.
-import { readFileSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { nearest } from '../base/nearest.ts';
-import { absoluteProfile } from '../plan/absolute-profile.ts';
-import { type Profile, profile as profileSchema } from '../records/profile.ts';
-import { sentence } from '../scenarios/mistake.ts';
-import { shapeMistakes } from '../scenarios/shape.ts';
-import { readSource } from '../scenarios/source.ts';
-import { listStacks, profileFileOf } from '../stack/state.ts';
+import type { Profile } from '../records/profile.ts';
+import { listStacks, loadProfile } from '../stack/state.ts';
 import { WrongUsage } from './arguments.ts';
+import { readProfile } from './read-profile.ts';
 import type { Selection } from './select.ts';
 
 export interface Where {
@@ -18,7 +13,7 @@ export interface Where {
   readonly profileFile?: string | undefined;
 }
 
-/** Two words on where contradict each other, whichever would win. */
+/** --stack, --stacks and --profile each name a deployment; giving two of them is an error. */
 function oneWord({ stack, stacks, profileFile }: Where): boolean {
   const given = Object.entries({
     '--stack': stack,
@@ -34,17 +29,17 @@ function oneWord({ stack, stacks, profileFile }: Where): boolean {
 }
 
 /** For what touches nothing: where it would be if that is clear, else nowhere. */
-export function profilesIfAny(where: Where): Profile[] {
+export async function profilesIfAny(where: Where): Promise<Profile[]> {
   const up = listStacks().filter((stack) => stack.phase === 'up');
   return oneWord(where) || up.length === 1 ? profilesFor(where) : [];
 }
 
-export function profilesFor(where: Where): Profile[] {
+export async function profilesFor(where: Where): Promise<Profile[]> {
   oneWord(where);
-  if (where.profileFile !== undefined) return [readProfile(where.profileFile)];
+  if (where.profileFile !== undefined) return [await readProfile(where.profileFile)];
   const up = listStacks().flatMap((stack) => (stack.phase === 'up' ? [stack.stack] : []));
   if (where.stack !== undefined)
-    return where.stack.split(',').map((name) => profileOf(knownOf(name, up)));
+    return where.stack.split(',').map((name) => loadProfile(knownOf(name, up)));
   const [only] = up;
   if (only === undefined)
     throw new WrongUsage(
@@ -53,11 +48,11 @@ export function profilesFor(where: Where): Profile[] {
   if (where.stacks !== undefined) {
     if (up.length < where.stacks)
       throw new WrongUsage(`--stacks ${where.stacks}: ${up.length} are up (${up.join(', ')})`);
-    return up.slice(0, where.stacks).map(profileOf);
+    return up.slice(0, where.stacks).map(loadProfile);
   }
   if (up.length > 1)
     throw new WrongUsage(`several stacks are up (${up.join(', ')}): say which with --stack`);
-  return [profileOf(only)];
+  return [loadProfile(only)];
 }
 
 function knownOf(name: string, up: readonly string[]): string {
@@ -89,36 +84,3 @@ export function meant(
     nodes: profiles.flatMap((profile) => Object.keys(profile.nodes)),
   };
 }
-
-/** Every mistake of the file at once, each as `file:line:column: found ...; allowed: ...`. */
-export function readProfile(file: string): Profile {
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new WrongUsage(
-      `--profile ${file}: no such file (docs/your-own-platform/profile.yaml is one to begin with)`,
-    );
-  const source = readSource(readFileSync(file, 'utf8'));
-  const mistakes = source.syntax.map(({ position, message }) => ({
-    position,
-    text: `YAML: ${message.split('\n')[0]}`,
-  }));
-  if (mistakes.length === 0)
-    mistakes.push(
-      ...shapeMistakes(profileSchema, source.value).map((mistake) => ({
-        position: source.position(mistake.path, mistake.key),
-        text: `${mistake.path.join('.') || 'the file'}: ${sentence(mistake)}`,
-      })),
-    );
-  if (mistakes.length === 0)
-    return absoluteProfile(profileSchema.parse(source.value), dirname(resolve(file)));
-  mistakes.sort(
-    (a, b) => a.position.line - b.position.line || a.position.column - b.position.column,
-  );
-  const lines = mistakes.map(
-    ({ position, text }) => `${file}:${position.line}:${position.column}: ${text}`,
-  );
-  throw new WrongUsage(
-    `a profile with mistakes (docs/your-own-platform/profile.yaml has a word on each field)\n${lines.join('\n')}`,
-  );
-}
-
-export const profileOf = (stack: string): Profile => readProfile(profileFileOf(stack));

@@ -76,7 +76,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     severity: wanted.severity,
     shuffle: wanted.shuffle,
     repeat: Number(wanted.repeat),
-    ...meant(profilesIfAny(where), wanted.node),
+    ...meant(await profilesIfAny(where), wanted.node),
   });
   if (wanted['dry-run']) {
     const [{ progress }, { summaryEvent }] = await Promise.all([
@@ -91,7 +91,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   const { runAll } = await import('./run-loop.ts');
   return runAll(chosen, {
-    profiles: profilesFor(where),
+    profiles: await profilesFor(where),
     deadman: !wanted['no-deadman'],
     keepOnFail: wanted['keep-on-fail'],
     out: wanted.out,

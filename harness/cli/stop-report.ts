@@ -2,12 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { markPlacesOf } from '../faults/marks.ts';
 import type { StopDocument } from '../records/documents.ts';
-import { listStacks } from '../stack/state.ts';
+import { listStacks, loadProfile } from '../stack/state.ts';
 import { knownFaults } from '../systems/index.ts';
 import { type EndedRun, nameOfRun } from '../undo/end-runs.ts';
 import { sweep } from '../undo/sweep.ts';
 import type { SweptRun } from '../undo/sweep-run.ts';
-import { profileOf } from './profiles.ts';
 
 type StackLook = StopDocument['stacks'][number] & { readonly swept: readonly SweptRun[] };
 
@@ -55,7 +54,7 @@ async function lookOnceMore(stack: string, wasUp: boolean): Promise<StackLook> {
   };
   try {
     if (wasUp && !isUp()) return gone;
-    const profiles = wasUp ? [profileOf(stack)] : [];
+    const profiles = wasUp ? [loadProfile(stack)] : [];
     const report = await sweep({ stack, profiles, places: markPlacesOf(await knownFaults()) });
     const unproven = [...report.unproven, ...report.unsearched];
     // `npm run chaos` takes its stacks down as soon as its last run has ended: first the targets

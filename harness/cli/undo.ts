@@ -31,15 +31,15 @@ export async function run(argv: readonly string[]): Promise<number> {
   });
   const [
     { sweep },
-    { listStacks },
-    { profileOf, readProfile },
+    { listStacks, loadProfiles },
+    { readProfile },
     { knownRuns },
     { markPlacesOf },
     { knownFaults },
   ] = await Promise.all([
     import('../undo/sweep.ts'),
     import('../stack/state.ts'),
-    import('./profiles.ts'),
+    import('./read-profile.ts'),
     import('../undo/known.ts'),
     import('../faults/marks.ts'),
     import('../systems/index.ts'),
@@ -48,8 +48,10 @@ export async function run(argv: readonly string[]): Promise<number> {
   const stacks = listStacks().filter(
     (one) => one.phase === 'up' && (options.stack === undefined || one.stack === options.stack),
   );
-  const foreign = options.profile === undefined ? [] : [readProfile(options.profile)];
-  const profiles = [...stacks.map((one) => profileOf(one.stack)), ...foreign];
+  const foreign = options.profile === undefined ? [] : [await readProfile(options.profile)];
+  // Ledgers are taken back all the same; what is not searched for marks is said.
+  const ofStacks = loadProfiles(stacks.map((one) => one.stack));
+  const profiles = [...ofStacks.profiles, ...foreign];
   const known = [...listStacks(), ...foreign].map((one) => one.stack);
   if (options.stack !== undefined && !known.includes(options.stack))
     mustBeKnown('--stack', options.stack, [
@@ -58,7 +60,13 @@ export async function run(argv: readonly string[]): Promise<number> {
     ]);
   const only = options.run === undefined ? {} : { run: options.run };
   const places = markPlacesOf(await knownFaults());
-  const report = await sweep({ ...stack, ...only, dryRun: options['dry-run'], profiles, places });
+  const swept = await sweep({ ...stack, ...only, dryRun: options['dry-run'], profiles, places });
+  const problems = ofStacks.problems.map((problem) => `not searched: ${problem}`);
+  const report = {
+    ...swept,
+    lines: [...swept.lines, ...problems],
+    unsearched: [...swept.unsearched, ...problems],
+  };
   // Asked afterwards: a run of another machine has no ledger here, and left its marks on the
   // targets all the same.
   if (

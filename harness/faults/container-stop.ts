@@ -26,7 +26,7 @@ export const containerStop = defineFault({
     // A part that the engine would bring back by itself is stopped, not killed and forgotten.
     const broken = how === 'pause' ? 'paused' : 'stopped';
     const url =
-      part === 'links' || part === 'toxiproxy'
+      part === profile.links?.part
         ? Object.keys(profile.nodes).map((node) => `link:${node}.*`)
         : [];
     return {

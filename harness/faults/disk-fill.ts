@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineFault } from './define.ts';
-import { nodeOf, on, sh, transientUnit } from './kit.ts';
+import { agentOf, on, sh, transientUnit } from './kit.ts';
 
 const dir = '/var/lib/hopdrill/{run}/fill-{step}';
 const keeper = 'hopdrill-{run}-{step}-fill.service';
@@ -88,7 +88,7 @@ export const diskFill = defineFault({
   marks: [transientUnit(keeper)],
   plan: ({ fill }, node, profile) => {
     const percent = fill.slice(0, -1);
-    const { agentUser } = nodeOf(profile, node);
+    const agent = agentOf(profile, node);
     return {
       summary: `the root of ${node} is ${fill} full`,
       cuts: [],
@@ -98,7 +98,7 @@ export const diskFill = defineFault({
         ...(percent === '100' ? [sh(node, keepScript, dir, keeper)] : []),
       ],
       undo: [sh(node, freeScript, dir, keeper)],
-      active: sh(node, activeScript, dir, agentUser, percent),
+      active: sh(node, activeScript, dir, agent.user, percent),
       digest: sh(node, digestScript, dir, keeper),
     };
   },

@@ -36,6 +36,13 @@ export function nodeOf(profile: Profile, name: string): NodeProfile {
   return node;
 }
 
+/** The service that runs on the node for the platform. */
+export function agentOf(profile: Profile, name: string): NonNullable<NodeProfile['agent']> {
+  const { agent } = nodeOf(profile, name);
+  if (agent === undefined) throw new Error(`the profile names no agent on ${name}`);
+  return agent;
+}
+
 /** Copies that may hold secrets stay on the node, readable by root alone. */
 export const savedDir = '/var/lib/hopdrill/{run}/saved/{step}';
 /** The file that a transient unit has while it runs, for a fault's `marks`. */

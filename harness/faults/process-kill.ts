@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineFault } from './define.ts';
-import { nodeOf, on, sh, transientUnit } from './kit.ts';
+import { agentOf, on, sh, transientUnit } from './kit.ts';
 
 const killer = 'hopdrill-{run}-{step}-kill.service';
 
@@ -50,7 +50,7 @@ export const processKill = defineFault({
   marks: [transientUnit(killer)],
   place: ['on', 'unit'],
   plan: ({ unit: wanted, signal, keep }, node, profile) => {
-    const unit = wanted === 'agent' ? nodeOf(profile, node).agentUnit : wanted;
+    const unit = wanted === 'agent' ? agentOf(profile, node).unit : wanted;
     return {
       summary: `the process of ${unit} on ${node} dies of ${signal}${keep ? ', each time that it starts' : ''}`,
       cuts: [],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineFault } from './define.ts';
-import { nodeOf, on, savedDir, sh } from './kit.ts';
+import { agentOf, on, savedDir, sh } from './kit.ts';
 
 /** Load, active and enablement state; a unit that is just starting gets a moment. */
 const stateScript = `# load, active and enablement state of the unit
@@ -50,7 +50,7 @@ export const serviceStop = defineFault({
     'process.kill': 'a stopped unit has no process to kill',
   },
   plan: ({ unit: wanted, how }, node, profile) => {
-    const unit = wanted === 'agent' ? nodeOf(profile, node).agentUnit : wanted;
+    const unit = wanted === 'agent' ? agentOf(profile, node).unit : wanted;
     return {
       summary: `${unit} on ${node} is ${how === 'mask' ? 'masked and stopped' : 'stopped'}`,
       cuts: /^ssh/.test(unit) ? [`ssh:${node}`] : [],

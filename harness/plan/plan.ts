@@ -2,7 +2,7 @@ import type { Signal } from '../preflight/types.ts';
 import { durationMs } from '../records/duration.ts';
 import type { FaultPlan } from '../records/fault.ts';
 import type { RunPlan } from '../records/plan.ts';
-import type { Profile } from '../records/profile.ts';
+import { type Profile, watchedDatabase } from '../records/profile.ts';
 import type { Scenario } from '../records/scenario.ts';
 import type { System } from '../systems/define.ts';
 import { isHeldByWatchdog } from '../undo/holding.ts';
@@ -46,7 +46,7 @@ export function makePlan(input: PlanInput): RunPlan {
     targets,
     cuts,
     lifelines,
-    blast_radius: blastRadius(profile, targets, input.node),
+    blast_radius: blastRadius(input, targets),
     actions: plannedLines(faults, names),
     undo: [...faults]
       .reverse()
@@ -64,9 +64,9 @@ export function makePlan(input: PlanInput): RunPlan {
     budgets: budgetsOf(input),
     preflight_argv: [...input.argv],
     audit:
-      profile.database !== undefined
+      watchedDatabase(profile) !== undefined
         ? 'watched'
-        : profile.databaseNotAudited !== undefined
+        : profile.database !== undefined
           ? 'declared_unwatched'
           : 'unwatched',
     refusals: refusalsOf(input, lifelines),
@@ -164,7 +164,7 @@ function refusalsOf(
     const [kind, name = ''] = fault.target.split(/:(.*)/s);
     if (kind === 'part' && profile.parts[name] === undefined)
       refusals.push(`the profile has no part ${name}`);
-    if (kind === 'link' && profile.toxiproxy === undefined)
+    if (kind === 'link' && profile.links === undefined)
       refusals.push(`the profile has no toxiproxy for ${fault.target}`);
     if (deadman && profile.watchdog === undefined && fault.undo.some(isHeldByWatchdog))
       refusals.push(noWatchdog(fault.target));
@@ -176,10 +176,13 @@ const noWatchdog = (target: string): string =>
   `the profile names no watchdog, so nobody puts ${target} back when the runner is killed: add "watchdog: here" to the profile, or say --no-deadman`;
 
 /** Everything that may be felt, in words: the target, and what hangs on it. */
-function blastRadius(profile: Profile, targets: readonly string[], node: string | null): string[] {
+function blastRadius(
+  { profile, system, node }: Pick<PlanInput, 'profile' | 'system' | 'node'>,
+  targets: readonly string[],
+): string[] {
   const radius = new Set(targets);
-  const own = node === null ? undefined : profile.nodes[node];
-  if (own !== undefined) radius.add(`allocation:${own.allocation}`);
+  if (node !== null && profile.nodes[node] !== undefined)
+    for (const thing of system.onNode?.(profile, node) ?? []) radius.add(thing);
   if (targets.some((target) => target.startsWith('part:')))
     for (const name of Object.keys(profile.nodes))
       radius.add(`node:${name} (through the shared part)`);

@@ -19,11 +19,12 @@ const lifeline = z.union([
 ]);
 
 const nodeTarget = z.object({
-  sshHost: z.string(),
-  sshPort: z.number().int(),
-  sshUser: z.string(),
-  knownHostsFile: z.string(),
-  sshKeyFile: z.string(),
+  /** Absent for a node without SSH: then the lifeline is the only way in. */
+  sshHost: z.string().optional(),
+  sshPort: z.number().int().optional(),
+  sshUser: z.string().optional(),
+  knownHostsFile: z.string().optional(),
+  sshKeyFile: z.string().optional(),
   lifeline,
 });
 export type NodeTarget = z.infer<typeof nodeTarget>;
@@ -37,7 +38,8 @@ export const targets = z.object({
   stack: z.string(),
   nodes: z.record(z.string(), nodeTarget),
   parts: z.record(z.string(), z.object({ container: z.string() })),
-  toxiproxy: z.object({ url: z.string() }).optional(),
+  /** With the part that it runs in; ledgers of version 1 do not say which. */
+  toxiproxy: z.object({ url: z.string(), part: z.string().optional() }).optional(),
   database: z
     .object({
       host: z.string(),

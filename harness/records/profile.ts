@@ -6,19 +6,24 @@ const lifeline = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('ssh'), host: z.string(), port: z.number().int() }),
 ]);
 
-const node = z.strictObject({
-  sshHost: z.string(),
-  sshPort: z.number().int(),
-  sshUser: z.string(),
+const ssh = z.strictObject({
+  host: z.string(),
+  port: z.number().int().default(22),
+  user: z.string(),
+  keyFile: z.string(),
   knownHostsFile: z.string(),
-  sshKeyFile: z.string(),
-  /** The user that the agent runs as. */
-  agentUser: z.string().default('gpuaas'),
-  agentUnit: z.string().default('gpuaas-node-agent.service'),
-  /** An active allocation on this node, used for terminal probes. */
-  allocation: z.string(),
-  allocationUser: z.string(),
+});
+
+/** Facts that only the system understands; it checks them by a schema of its own. */
+const own = z.record(z.string(), z.unknown()).default({});
+
+const node = z.strictObject({
+  /** Left out for a node that has no SSH, a container say. */
+  ssh: ssh.optional(),
   lifeline,
+  /** The service that runs on the node for the platform: what faults mean by `agent`. */
+  agent: z.strictObject({ unit: z.string(), user: z.string() }).optional(),
+  own,
 });
 
 const part = z.strictObject({ container: z.string() });
@@ -34,74 +39,68 @@ const guard = z.strictObject({
 });
 export type GuardProfile = z.infer<typeof guard>;
 
+const watched = z.strictObject({
+  host: z.string(),
+  port: z.number().int(),
+  name: z.string(),
+  user: z.string(),
+  passwordFile: z.string(),
+  /** The part in which it runs, so that a fault there is known to end the audit's session. */
+  part: z.string().optional(),
+  /** Who may write: the platform's own services. */
+  writers: z.array(
+    z.strictObject({ role: z.string(), address: z.string(), application: z.string() }),
+  ),
+});
+export type WatchedDatabase = z.infer<typeof watched>;
+
+export const profileVersion = 2;
+
 /**
  * One deployment: where it is, how to reach it, how to break and repair each part. `up` writes one
  * for its own stack; a user writes one for a platform that hopdrill did not start. Paths are
  * relative to the profile file.
  */
 export const profile = z.strictObject({
-  version: z.literal(1),
+  version: z.literal(profileVersion),
   system: z.string(),
   stack: z.string(),
   /** Targets that are not marked disposable are refused. */
   disposable: z.boolean(),
+  /** What people call it, for plans and reports. */
   environment: z.string(),
+  /** The numbers that the deployment lives by. */
   policies: z.record(z.string(), z.number()).default({}),
-  public: z
+  /** Addresses, by the names of the system. */
+  endpoints: z.record(z.string(), z.string()).default({}),
+  /** Files that hold secrets, by the names of the system. */
+  credentials: z.record(z.string(), z.string()).default({}),
+  connect: z
     .strictObject({
-      apiBase: z.string(),
-      terminalBase: z.string(),
-      consoleBase: z.string().optional(),
-      /** Address to connect to instead of what the public names resolve to. */
-      resolveAddress: z.string().optional(),
+      /** Address to connect to instead of what public names resolve to. */
+      address: z.string().optional(),
+      /** CA certificates for them. */
       caFile: z.string().optional(),
-    })
-    .optional(),
-  credentials: z
-    .strictObject({
-      operatorTokenFile: z.string().optional(),
-      userTokenFile: z.string().optional(),
-      edgeCookieFile: z.string().optional(),
     })
     .default({}),
   nodes: z.record(z.string(), node).default({}),
   parts: z.record(z.string(), part).default({}),
-  toxiproxy: z.strictObject({ url: z.string() }).optional(),
+  /** Toxiproxy's API, and the part that it runs in where that may be broken too. */
+  links: z.strictObject({ toxiproxy: z.string(), part: z.string().optional() }).optional(),
   guard: z.array(guard).optional(),
-  provider: z.strictObject({ url: z.string() }).optional(),
   /**
    * `here`: a small process on the machine that runs hopdrill outlives a killed runner and puts
    * parts and links back. Without it they are not broken.
    */
   watchdog: z.literal('here').optional(),
-  browser: z.strictObject({ cdpUrl: z.string() }).optional(),
-  /**
-   * Said openly when there is no browser to look at the console; without it a scenario that expects
-   * something of the page is inconclusive.
-   */
-  pageNotSeen: z.string().optional(),
-  database: z
-    .strictObject({
-      host: z.string(),
-      port: z.number().int(),
-      name: z.string(),
-      user: z.string(),
-      passwordFile: z.string(),
-      /** The part in which it runs, so that a fault there is known to end the audit's session. */
-      part: z.string().optional(),
-      /** Who may write: the platform's own services. */
-      writers: z.array(
-        z.strictObject({ role: z.string(), address: z.string(), application: z.string() }),
-      ),
-    })
-    .optional(),
-  /** Said openly when the database cannot be watched; without it such a run is inconclusive. */
-  databaseNotAudited: z.string().optional(),
-  /**
-   * Any further addresses of a system with no nodes, e.g. one-hop's `{ service:
-   * "http://127.0.0.1:1234/" }`.
-   */
-  endpoints: z.record(z.string(), z.string()).default({}),
+  /** Watched, or said openly not to be: without either a run is inconclusive. */
+  database: z.union([watched, z.strictObject({ notAudited: z.string() })]).optional(),
+  own,
 });
 export type Profile = z.infer<typeof profile>;
 export type NodeProfile = z.infer<typeof node>;
+export type SshProfile = z.infer<typeof ssh>;
+
+/** The database whose writes are audited; undefined when nobody watches one. */
+export const watchedDatabase = ({ database }: Profile): WatchedDatabase | undefined =>
+  database !== undefined && 'host' in database ? database : undefined;

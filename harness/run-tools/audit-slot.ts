@@ -1,7 +1,7 @@
 import { slotOf } from '../drivers/db-slots.ts';
 import { type FaultPlan, faultPlan } from '../records/fault.ts';
 import type { RunPlan } from '../records/plan.ts';
-import type { Profile } from '../records/profile.ts';
+import { type Profile, watchedDatabase } from '../records/profile.ts';
 import { type EngineOptions, openEngine } from '../undo/engine.ts';
 
 /**
@@ -22,7 +22,7 @@ export const auditRun = (runId: string): string => `${runId}-audit`;
 
 /** Whether a fault stops, pauses or changes the part in which the database runs. */
 export function breaksDatabase(plan: Pick<RunPlan, 'faults'>, profile: Profile): boolean {
-  const part = profile.database?.part;
+  const part = watchedDatabase(profile)?.part;
   if (part === undefined) return false;
   return plan.faults.some(
     ({ target, inject }) =>

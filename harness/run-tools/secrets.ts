@@ -1,20 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { Profile } from '../records/profile.ts';
+import { type Profile, watchedDatabase } from '../records/profile.ts';
 
 /**
  * The values that must never reach a run folder or a terminal: everything that the profile's
  * credential files hold.
  */
-export function secretsOf(profile: Profile): string[] {
-  const { operatorTokenFile, userTokenFile, edgeCookieFile } = profile.credentials;
-  return secretsIn([
-    operatorTokenFile,
-    userTokenFile,
-    edgeCookieFile,
-    profile.database?.passwordFile,
-    ...Object.values(profile.nodes).map((node) => node.sshKeyFile),
+export const secretsOf = (profile: Profile): string[] =>
+  secretsIn([
+    ...Object.values(profile.credentials),
+    watchedDatabase(profile)?.passwordFile,
+    ...Object.values(profile.nodes).map(({ ssh }) => ssh?.keyFile),
   ]);
-}
 
 export function secretsIn(files: readonly (string | undefined)[]): string[] {
   const texts = files.flatMap((file) =>

@@ -1,6 +1,6 @@
 import { messageOf } from '../base/message-of.ts';
 import { type DbLog, openDbLog, type WriteRow } from '../drivers/db-log.ts';
-import type { Profile } from '../records/profile.ts';
+import { type Profile, type WatchedDatabase, watchedDatabase } from '../records/profile.ts';
 import type { RunRecord } from '../records/run-record.ts';
 
 /**
@@ -14,7 +14,6 @@ export interface WriteAudit {
 }
 
 type AuditEnd = NonNullable<RunRecord['audit']>;
-type Database = NonNullable<Profile['database']>;
 
 /**
  * Undefined when the profile names no database to watch. A temporary slot is removed by PostgreSQL
@@ -26,7 +25,7 @@ export async function startAudit(
   runId: string,
   temporary = true,
 ): Promise<WriteAudit | undefined> {
-  const { database } = profile;
+  const database = watchedDatabase(profile);
   if (database === undefined) return undefined;
   const log = openDbLog(database, runId);
   const close = async (): Promise<void> => log.close().catch(() => undefined);
@@ -53,7 +52,7 @@ interface Book {
 const everyMs = 2000;
 
 /** Reads the log from time to time, so that a session that ends early leaves an audit up to then. */
-function openBook(log: DbLog, database: Database, first: string): Book {
+function openBook(log: DbLog, database: WatchedDatabase, first: string): Book {
   const edits = new Map<string, string>();
   let cursor = first;
   let until = new Date();
@@ -112,7 +111,7 @@ function openBook(log: DbLog, database: Database, first: string): Book {
 
 export function isAllowed(
   row: Pick<WriteRow, 'session_user' | 'client_addr' | 'application_name'>,
-  database: Pick<Database, 'writers'>,
+  database: Pick<WatchedDatabase, 'writers'>,
 ): boolean {
   const address = (row.client_addr ?? '').replace(/\/\d+$/, '');
   return database.writers.some(

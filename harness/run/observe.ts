@@ -7,7 +7,7 @@ import { type Observation, type Seen, type UserSeen, unseenWords } from '../reco
 import { isActive } from '../run-tools/faults.ts';
 import { seenOf, wordsOf } from '../run-tools/seen.ts';
 import type { Tools } from '../run-tools/tools.ts';
-import type { PageView, UserView } from '../systems/hooks.ts';
+import type { PageUnseen, PageView, UserView } from '../systems/hooks.ts';
 import type { Engine } from '../undo/engine.ts';
 
 const pauseMs = 250;
@@ -119,14 +119,15 @@ async function userView(
   for (;;) {
     const asked = performance.now() - started;
     let seen: UserSeen;
+    let looked = true;
     try {
       const found = await view(tools.context(report), {
         access: expected.access !== undefined,
         page: expected.page !== undefined,
       });
+      looked = lookedAtPage(found);
       seen = seenByUser(
         plan,
-        tools,
         found,
         found.afterMs === null ? performance.now() - started : asked + found.afterMs,
       );
@@ -142,7 +143,7 @@ async function userView(
       seen = { ...nothing, message: messageOf(error), after_ms: performance.now() - started };
     }
     const over = performance.now() - started > plan.run.budgets.user_ms || tools.signal.aborted;
-    if ((isAsExpected(expected, seen) && lookedAtPage(tools, seen)) || over) {
+    if ((isAsExpected(expected, seen) && looked) || over) {
       if (seen.page_unseen !== null) tools.note(unseenWords(seen.page_unseen));
       tools.attachJson('user-view.json', seen);
       return seen;
@@ -151,14 +152,9 @@ async function userView(
   }
 }
 
-function seenByUser(
-  { expectation }: Plan,
-  { profile }: Tools,
-  found: UserView,
-  afterMs: number,
-): UserSeen {
+function seenByUser({ expectation }: Plan, found: UserView, afterMs: number): UserSeen {
   const asked = expectation.expect.user?.page !== undefined;
-  const page = found.page ?? (asked ? { unseen: 'the system shows no page' } : null);
+  const page = found.page ?? (asked ? noPage : null);
   return {
     state: found.state,
     access: found.access,
@@ -168,9 +164,7 @@ function seenByUser(
     after_ms: afterMs,
     page: page !== null && 'code' in page ? pageSeen(page) : null,
     page_unseen:
-      page !== null && 'unseen' in page
-        ? { why: page.unseen, declared: profile.pageNotSeen !== undefined }
-        : null,
+      page !== null && 'unseen' in page ? { why: page.unseen, declared: page.declared } : null,
   };
 }
 
@@ -185,10 +179,11 @@ function pageSeen({
   return { state, code, message, next, correlation_id: correlationId, found_in: [...foundIn] };
 }
 
+const noPage: PageUnseen = { unseen: 'the system shows no page', declared: false, final: true };
+
 /** A browser that could not look may do so the next time; one that is not there will not. */
-function lookedAtPage({ profile }: Tools, seen: UserSeen): boolean {
-  return seen.page_unseen === null || profile.browser === undefined;
-}
+const lookedAtPage = ({ page }: UserView): boolean =>
+  page === undefined || page === null || !('unseen' in page) || page.final;
 
 export function observedWords({ judged, user }: Observation): string {
   const unseen = user?.page_unseen ?? null;

@@ -50,12 +50,22 @@ const stackLock = ({ profile, runId, stateDir = defaultStateDir() }: Tools) => (
 });
 
 /** Taking back may take as long as the slowest undo of every fault. */
-const faultsOf = ({ profile, runId, redact, deadman, stateDir, openEngine, dir }: Tools) => ({
+const faultsOf = ({
+  profile,
+  system,
+  runId,
+  redact,
+  deadman,
+  stateDir,
+  openEngine,
+  dir,
+}: Tools) => ({
   name: 'faults',
   withinMs: 120_000,
   open: () =>
     openEngine({
       ...{ profile, runId, runDir: dir, redact, deadman },
+      usualLeaseSeconds: system.budgets.lease(profile.policies),
       ...(stateDir !== undefined && { stateDir }),
     }),
   close: async (engine: Engine) => (await engine.close()).unproven,

@@ -1,7 +1,7 @@
 // Writes the profile of a stack: where it is, how to reach it, how to break and repair each part.
 import { renameSync, writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import { type Profile, profile as profileSchema } from '../records/profile.ts';
+import { type Profile, profile as profileSchema, profileVersion } from '../records/profile.ts';
 import type { Addresses } from './addresses.ts';
 import { files } from './credentials.ts';
 import { containerOf } from './names.ts';
@@ -37,15 +37,14 @@ export function profileOf({
   policies,
 }: ProfileFacts): Profile {
   const { ports, core } = addresses;
-  const node = (name: string, sshPort: number, allocation: string, allocationUser: string) => ({
-    sshHost: '127.0.0.1',
-    sshPort,
-    sshUser: 'ubuntu',
-    knownHostsFile: files.knownHosts,
-    sshKeyFile: files.opsKey,
-    allocation,
-    allocationUser,
+  const node = (name: string, port: number, allocation: string, allocationUser: string) => ({
+    ssh: {
+      ...{ host: '127.0.0.1', port, user: 'ubuntu' },
+      ...{ keyFile: files.opsKey, knownHostsFile: files.knownHosts },
+    },
     lifeline: { kind: 'docker', container: containerOf(stack, name) },
+    agent: { unit: 'gpuaas-node-agent.service', user: 'gpuaas' },
+    own: { allocation, allocationUser },
   });
   // Both services reach the database through the link, so that is the address that it sees.
   const writer = (name: string) => ({
@@ -54,35 +53,32 @@ export function profileOf({
     application: `gpuaas-${name}`,
   });
   return profileSchema.parse({
-    version: 1,
+    version: profileVersion,
     system: 'gpuaas',
     stack,
     disposable: true,
     environment,
     policies,
-    public: {
-      apiBase: publicHost('api', ports.edge),
-      terminalBase: publicHost('terminal', ports.edge),
-      consoleBase: publicHost('console', ports.edge),
-      resolveAddress: '127.0.0.1',
-      caFile: files.ca,
+    endpoints: {
+      api: publicHost('api', ports.edge),
+      terminal: publicHost('terminal', ports.edge),
+      console: publicHost('console', ports.edge),
+      provider: `http://127.0.0.1:${ports.provider}`,
+      ...(browser && { browser: `http://127.0.0.1:${ports.browser}` }),
     },
     credentials: {
-      operatorTokenFile: files.operatorToken,
-      userTokenFile: files.userToken,
-      edgeCookieFile: files.edgeCookie,
+      operator: files.operatorToken,
+      user: files.userToken,
+      'edge-cookie': files.edgeCookie,
     },
+    connect: { address: '127.0.0.1', caFile: files.ca },
     nodes: {
       'node-1': node('node-1', ports.node1Ssh, 'alloc-1', 'gpu-a1'),
       'node-2': node('node-2', ports.node2Ssh, 'alloc-2', 'gpu-a2'),
     },
     parts: Object.fromEntries(parts.map((part) => [part, { container: containerOf(stack, part) }])),
-    toxiproxy: { url: `http://127.0.0.1:${ports.links}` },
+    links: { toxiproxy: `http://127.0.0.1:${ports.links}`, part: 'links' },
     watchdog: 'here',
-    provider: { url: `http://127.0.0.1:${ports.provider}` },
-    ...(browser
-      ? { browser: { cdpUrl: `http://127.0.0.1:${ports.browser}` } }
-      : { pageNotSeen: 'brought up without --browser' }),
     database: {
       host: '127.0.0.1',
       port: ports.db,
@@ -92,6 +88,7 @@ export function profileOf({
       part: 'db',
       writers: [writer('api'), writer('sweeper')],
     },
+    own: browser ? {} : { pageNotSeen: 'brought up without --browser' },
   });
 }
 

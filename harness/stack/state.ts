@@ -4,7 +4,9 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { messageOf } from '../base/message-of.ts';
 import { type Profile, profile as profileSchema } from '../records/profile.ts';
+import { absoluteProfile } from './absolute-profile.ts';
 import { addressesOf } from './addresses.ts';
 import { stackDir, stacksWithState } from './names.ts';
 
@@ -60,9 +62,38 @@ export function listStacks(): ListedStack[] {
 
 export const profileFileOf = (stack: string): string => join(stackDir(stack), 'profile.yaml');
 
-/** The profile of a stack as `up` wrote it. Its paths are relative to the file. */
+/** Its profile has another form than this version writes. */
+export class StackOutdated extends Error {
+  readonly exitCode = 64;
+  constructor(stack: string) {
+    super(
+      `stack ${stack} was brought up by another version of hopdrill: take it down ("hopdrill down --stack ${stack}") and bring it up again`,
+    );
+  }
+}
+
+/** The profile of a stack, as `up` wrote it. */
 export function loadProfile(stack: string): Profile {
   const file = profileFileOf(stack);
   if (!existsSync(file)) throw new Error(`no stack ${stack} is up (hopdrill up --stack ${stack})`);
-  return profileSchema.parse(parse(readFileSync(file, 'utf8')));
+  const read = profileSchema.safeParse(parse(readFileSync(file, 'utf8')));
+  if (!read.success) throw new StackOutdated(stack);
+  return absoluteProfile(read.data, stackDir(stack));
+}
+
+/** Those of several stacks, and what is wrong with the others. */
+export function loadProfiles(stacks: readonly string[]): {
+  profiles: Profile[];
+  problems: string[];
+} {
+  const profiles: Profile[] = [];
+  const problems: string[] = [];
+  for (const stack of stacks) {
+    try {
+      profiles.push(loadProfile(stack));
+    } catch (error) {
+      problems.push(messageOf(error));
+    }
+  }
+  return { profiles, problems };
 }

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { HopDeclaration, PreflightSystem } from '../preflight/types.ts';
 import type { Profile } from '../records/profile.ts';
 import type { Severity } from '../records/scenario.ts';
@@ -12,6 +13,8 @@ export interface Ask<C> extends Omit<PreflightSystem<C>, 'name' | 'hops'> {
   argv(profile: Profile, node: string | null): string[];
   /** With what each optional hop is asked; who does not ask for it does not pay for it. */
   readonly optionalHops?: Readonly<Record<string, OptionalHop>>;
+  /** What lives on a node, in words like `tenant:one`: a plan says that it may feel a fault there. */
+  onNode?(profile: Profile, node: string): readonly string[];
   /** Everything of this system that can be a target. */
   readonly names: Readonly<Record<'nodes' | 'parts' | 'links', readonly string[]>>;
   readonly words: Words;
@@ -32,6 +35,8 @@ export interface Budgets {
   readonly severity: Readonly<Record<Severity, number>>;
   /** Until a fault shows at the latest. */
   readonly effect: Formula;
+  /** How long what is broken stays so when the runner is gone. */
+  readonly lease: Formula;
   /** Until the platform has seen that all is well again, whatever else is proved. */
   readonly settle: Formula;
 }
@@ -50,10 +55,22 @@ export interface OptionalHop {
 export interface SystemDeclaration<C> {
   readonly name: string;
   readonly ask: Ask<C>;
+  /** What a profile of this system has to say; without it anything goes. */
+  readonly deployment?: () => Promise<{ readonly schema: DeploymentSchema }>;
   readonly see?: () => Promise<See>;
   readonly act?: () => Promise<Act>;
   /** Faults of its own, besides those that know no system. */
   readonly break?: () => Promise<Break>;
+}
+
+/** Checks the parts of a profile that only the system understands. */
+export interface DeploymentSchema {
+  readonly endpoints: z.ZodType;
+  readonly credentials: z.ZodType;
+  /** `own` of each node. */
+  readonly node: z.ZodType<Record<string, unknown>>;
+  /** `own` of the profile. */
+  readonly own: z.ZodType<Record<string, unknown>>;
 }
 
 /** The context is made and read by the system alone. */

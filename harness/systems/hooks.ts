@@ -91,6 +91,15 @@ export interface PageView {
   readonly foundIn: readonly string[];
 }
 
+/** Why nobody could look. */
+export interface PageUnseen {
+  readonly unseen: string;
+  /** The profile says so openly. */
+  readonly declared: boolean;
+  /** Nobody can later either. */
+  readonly final: boolean;
+}
+
 /**
  * What a user sees: one of the five V3 states, and whether a terminal opens. `error` is the
  * platform's own word; `refused` is a bare refusal, which only a page can put into words; `silent`
@@ -106,7 +115,7 @@ export interface UserView {
   /** From asking for a terminal until it said what it said; null when none was asked for. */
   readonly afterMs: number | null;
   /** What the page renders, or why nobody could look at it; only when it was asked for. */
-  readonly page?: PageView | { readonly unseen: string } | null;
+  readonly page?: PageView | PageUnseen | null;
 }
 
 /**

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { FaultDefinition } from '../faults/define.ts';
-import type { AskedSystem, DeclaredSystem, System } from './define.ts';
+import type { AskedSystem, DeclaredSystem, DeploymentSchema, System } from './define.ts';
 
 export type { AskedSystem, System } from './define.ts';
 
@@ -19,6 +19,12 @@ export const usualSystem = (): Promise<AskedSystem> => askedSystem(usual);
 export const loadSystem = async (name: string): Promise<System> => (await entryOf(name)()).whole();
 export const askedSystem = async (name: string): Promise<AskedSystem> =>
   (await entryOf(name)()).asked;
+
+/** Null for a system whose profiles may say what they like. */
+export async function deploymentSchema(name: string): Promise<DeploymentSchema | null> {
+  const { deployment } = await entryOf(name)();
+  return deployment === undefined ? null : (await deployment()).schema;
+}
 
 /** Of every system that is known; what knows none is there once. */
 export async function knownFaults(): Promise<readonly FaultDefinition[]> {

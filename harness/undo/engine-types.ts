@@ -11,6 +11,8 @@ export interface EngineOptions {
   /** The ledger is copied here when the engine closes. */
   readonly runDir?: string;
   readonly leaseSeconds?: number;
+  /** Where neither this nor the profile says one. */
+  readonly usualLeaseSeconds?: number;
   /** `false` only for a platform that has nowhere to put one, and only when asked for. */
   readonly deadman?: boolean;
   readonly stateDir?: string;

@@ -46,7 +46,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const stateDir = options.stateDir ?? defaultStateDir();
   const engine = await engineId();
   const dir = ledgerDir(stateDir, engine, options.runId);
-  const leaseSeconds = options.leaseSeconds ?? leaseOf(options.profile);
+  const leaseSeconds = options.leaseSeconds ?? leaseOf(options.profile, options.usualLeaseSeconds);
   const targets = targetsOf(options.profile, {
     stateDir,
     ...(options.profileDir === undefined ? {} : { profileDir: options.profileDir }),

@@ -36,9 +36,8 @@ export interface Held {
 }
 
 /** Longer where everything is slower; a policy of the profile may say otherwise. */
-export function leaseOf({ policies, environment }: Profile): number {
-  return policies['undo.lease_seconds'] ?? (environment === 'seed-defaults' ? 60 : 10);
-}
+export const leaseOf = ({ policies }: Profile, usual = 10): number =>
+  policies['undo.lease_seconds'] ?? usual;
 
 /** What a node cannot put back itself: containers, files in them, and links. */
 export const isHeldByWatchdog = (action: Action): boolean => action.kind !== 'sh';

@@ -96,22 +96,17 @@ async function execBySsh(
   return { code: result.code ?? 128, stdout: result.stdout, stderr: result.stderr };
 }
 
+/** With the lifeline's own address: a second sshd beside the usual one. */
 async function execByLifeline(
-  { lifeline, ...node }: NodeTarget,
+  node: NodeTarget,
   docker: () => Promise<DockerDriver>,
   argv: readonly string[],
   options: CommandOptions,
 ): Promise<Outcome> {
+  const { lifeline } = node;
   if (lifeline.kind === 'docker')
     return (await docker()).exec(lifeline.container, argv, { timeoutMs: 15_000, ...options });
-  const { connectSsh } = await import('../drivers/ssh.ts');
-  const second = await connectSsh({
-    host: lifeline.host,
-    port: lifeline.port,
-    user: node.sshUser,
-    keyFile: node.sshKeyFile,
-    knownHostsFile: node.knownHostsFile,
-  });
+  const second = await open({ ...node, sshHost: lifeline.host, sshPort: lifeline.port }, 5000);
   try {
     return await execBySsh(second, argv, options);
   } finally {
@@ -119,12 +114,14 @@ async function execByLifeline(
   }
 }
 
-async function open(node: NodeTarget): Promise<SshConnection> {
+async function open(node: NodeTarget, timeoutMs = 2500): Promise<SshConnection> {
+  const { sshHost: host, sshPort: port, sshUser: user, sshKeyFile: keyFile } = node;
+  const { knownHostsFile } = node;
+  const complete = host && port && user && keyFile && knownHostsFile;
+  // The lifeline is used instead, as when SSH is cut.
+  if (!complete) throw new DriverError('ssh', 'unreachable', 'the profile names no SSH');
   const { connectSsh } = await import('../drivers/ssh.ts');
-  return connectSsh({
-    ...{ host: node.sshHost, port: node.sshPort, user: node.sshUser, timeoutMs: 2500 },
-    ...{ keyFile: node.sshKeyFile, knownHostsFile: node.knownHostsFile },
-  });
+  return connectSsh({ host, port, user, keyFile, knownHostsFile, timeoutMs });
 }
 
 function nodeOf(targets: Targets, name: string) {

@@ -12,7 +12,8 @@ export const isToxiproxySilent = (error: unknown): boolean =>
 
 /** Starts, unpauses or, when it runs and is silent all the same, restarts it. Says what it did. */
 export async function reviveToxiproxy(executor: Executor, targets: Targets): Promise<string> {
-  const container = (targets.parts.links ?? targets.parts.toxiproxy)?.container;
+  const part = targets.toxiproxy?.part ?? 'links';
+  const container = targets.parts[part]?.container;
   if (container === undefined)
     return 'toxiproxy does not answer, and the profile names no container for it';
   const docker = await executor.docker();

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { type Targets, targets } from '../records/ledger.ts';
-import type { Profile } from '../records/profile.ts';
+import { type Profile, watchedDatabase } from '../records/profile.ts';
 
 /**
  * A profile's paths are relative to its file; an undo in another process has no such file at hand.
@@ -13,20 +13,23 @@ export function targetsOf(
   const base = options.profileDir ?? join(options.stateDir, 'stacks', profile.stack);
   const absolute = (path: string): string =>
     isAbsolute(path) ? path : existsSync(join(base, path)) ? join(base, path) : resolve(path);
-  const nodes = Object.entries(profile.nodes).map(([name, node]) => [
-    name,
-    {
-      ...node,
-      knownHostsFile: absolute(node.knownHostsFile),
-      sshKeyFile: absolute(node.sshKeyFile),
-    },
-  ]);
-  const { stack, parts, toxiproxy, database } = profile;
+  const nodes = Object.entries(profile.nodes).map(([name, { ssh, lifeline }]) => {
+    const bySsh = ssh && {
+      sshHost: ssh.host,
+      sshPort: ssh.port,
+      sshUser: ssh.user,
+      knownHostsFile: absolute(ssh.knownHostsFile),
+      sshKeyFile: absolute(ssh.keyFile),
+    };
+    return [name, { ...bySsh, lifeline }];
+  });
+  const { stack, parts, links } = profile;
+  const database = watchedDatabase(profile);
   return targets.parse({
     stack,
     nodes: Object.fromEntries(nodes),
     parts,
-    toxiproxy,
+    toxiproxy: links && { url: links.toxiproxy, part: links.part },
     database: database && { ...database, passwordFile: absolute(database.passwordFile) },
   });
 }

@@ -6,7 +6,7 @@ import { type Json, World } from '../support/world.ts';
 
 const world = new World();
 const tokenOf = (who: string) =>
-  world.secret(world.profile.credentials.operatorTokenFile?.replace('operator', who));
+  world.secret(world.profile.credentials.operator?.replace('operator', who));
 const rowsOf = async (query: string): Promise<Json[]> =>
   (await world.api('GET', `/v1/audit?${query}`)).json.rows;
 /** A name that no earlier refusal was about, so that none of these joins its row. */

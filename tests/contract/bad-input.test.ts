@@ -7,9 +7,7 @@ const world = new World();
 const post = (path: string, token: string | null, body: unknown) =>
   world.api('POST', path, token, body);
 const otherUser = () =>
-  world.secret(
-    world.profile.credentials.operatorTokenFile?.replace('operator-token', 'other-user-token'),
-  );
+  world.secret(world.profile.credentials.operator?.replace('operator-token', 'other-user-token'));
 
 describe('public API', () => {
   test.for([
@@ -102,7 +100,7 @@ describe('public API', () => {
 
 describe('gateway', () => {
   const open = (protocols: string[]) =>
-    world.socket(`${world.profile.public!.terminalBase}/ws/terminal`, protocols);
+    world.socket(`${world.profile.endpoints.terminal}/ws/terminal`, protocols);
   const refused = (protocols: string[]) => refusalOf(open(protocols));
 
   test('tokens: missing, forged, used twice', async () => {

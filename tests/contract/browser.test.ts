@@ -25,7 +25,7 @@ async function askSize(page: ConsolePage): Promise<string> {
 }
 
 async function useTerminal(world: World, node: string): Promise<void> {
-  const user = world.profile.nodes[node]!.allocationUser;
+  const user = world.profile.nodes[node]!.own.allocationUser;
   const uid = (await world.must(node, `id -u ${user}`)).trim();
   const picture = join(pictures, `console-${node}.png`);
   rmSync(picture, { force: true });
@@ -151,7 +151,7 @@ describe('a real browser', () => {
   }
 
   test('is told that the allocation user is gone', async () => {
-    const user = world.profile.nodes['node-1']!.allocationUser;
+    const user = world.profile.nodes['node-1']!.own.allocationUser;
     const entry = (await world.must('node-1', `getent passwd ${user}`)).trim();
     const shown = await shownWhile({
       breakIt: () => world.must('node-1', `sed -i '/^${user}:/d' /etc/passwd`),

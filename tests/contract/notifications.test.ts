@@ -7,9 +7,9 @@ import { type Json, World } from '../support/world.ts';
 
 const world = new World();
 const secretOf = (who: string) =>
-  world.secret(world.profile.credentials.operatorTokenFile?.replace('operator-token', who));
+  world.secret(world.profile.credentials.operator?.replace('operator-token', who));
 const listen = (...protocols: string[]) =>
-  world.socket(`${world.profile.public!.apiBase}/v1/notifications`, [
+  world.socket(`${world.profile.endpoints.api}/v1/notifications`, [
     'gpuaas.notifications.v1',
     ...protocols,
   ]);

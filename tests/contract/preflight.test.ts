@@ -24,7 +24,7 @@ let argv: string[];
 beforeAll(async () => {
   world = new World();
   profile = profileFileOf(world.profile.stack);
-  argv = argvFor(profile, 'node-1');
+  argv = argvFor(world.profile.stack, 'node-1');
   await world.untilGreen();
 });
 
@@ -53,7 +53,7 @@ const shape = ({
 
 test('both nodes are healthy, every hop asked', async () => {
   for (const node of ['node-1', 'node-2']) {
-    const report = await preflight(argvFor(profile, node));
+    const report = await preflight(argvFor(world.profile.stack, node));
     expect(notGreen(report)).toEqual([]);
     expect(report).toMatchObject({
       result: 'healthy',
@@ -99,11 +99,11 @@ test('the table has the sections of the runbook and the result', async () => {
 
 test('no secret is printed, in no form', async () => {
   const { credentials, nodes } = world.profile;
-  const key = world.secret(nodes['node-1']?.sshKeyFile).split('\n')[1] ?? '';
+  const key = world.secret(nodes['node-1']?.ssh?.keyFile).split('\n')[1] ?? '';
   const secrets = [
     world.operatorToken,
     world.userToken,
-    world.secret(credentials.edgeCookieFile),
+    world.secret(credentials['edge-cookie']),
     key,
   ];
   const printed = await Promise.all([

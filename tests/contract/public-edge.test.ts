@@ -7,8 +7,8 @@ import { type Json, World } from '../support/world.ts';
 const world = new World();
 const hosts = ['api', 'terminal', 'console', 'apps'];
 const urlOf = (host: string): string =>
-  world.profile.public!.consoleBase!.replace('//console.', `//${host}.`);
-const cookie = { cookie: `gpuaas_edge=${world.secret(world.profile.credentials.edgeCookieFile)}` };
+  world.profile.endpoints.console!.replace('//console.', `//${host}.`);
+const cookie = { cookie: `gpuaas_edge=${world.secret(world.profile.credentials['edge-cookie'])}` };
 
 interface Raw {
   status: number;
@@ -27,13 +27,13 @@ const parse = (text: string): Raw => {
 function atEdge(host: string, request: string): Promise<Raw> {
   const at = new URL(urlOf(host));
   const options = {
-    host: world.profile.public!.resolveAddress ?? at.hostname,
+    host: world.profile.connect.address ?? at.hostname,
     port: Number(at.port),
     servername: at.hostname,
   };
   return new Promise((resolve, reject) => {
     let text = '';
-    const socket = connect({ ...options, ca: world.secret(world.profile.public!.caFile) }, () =>
+    const socket = connect({ ...options, ca: world.secret(world.profile.connect.caFile) }, () =>
       socket.write(request),
     );
     socket.on('data', (chunk) => {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import { watchedDatabase } from '../../harness/records/profile.ts';
 import { stackDir } from '../../harness/stack/names.ts';
 import { loadProfile } from '../../harness/stack/state.ts';
 import { command } from '../support/stack-commands.ts';
@@ -39,18 +40,15 @@ test('state lies in a folder that only its owner reads', () => {
 
 test('every file that the profile names is there', () => {
   const profile = loadProfile(stack);
-  const { operatorTokenFile, userTokenFile, edgeCookieFile } = profile.credentials;
-  const node = profile.nodes['node-1']!;
+  const { ssh } = profile.nodes['node-1']!;
   const named = [
-    operatorTokenFile,
-    userTokenFile,
-    edgeCookieFile,
-    node.knownHostsFile,
-    node.sshKeyFile,
-    profile.public?.caFile,
+    ...Object.values(profile.credentials),
+    ssh?.knownHostsFile,
+    ssh?.keyFile,
+    profile.connect.caFile,
   ];
-  for (const file of [...named, profile.database?.passwordFile]) {
-    expect(readFileSync(join(stackDir(stack), String(file)), 'utf8').trim(), file).not.toBe('');
+  for (const file of [...named, watchedDatabase(profile)?.passwordFile]) {
+    expect(readFileSync(String(file), 'utf8').trim(), file).not.toBe('');
   }
   expect(Object.keys(profile.policies)).toContain('node.heartbeat_stale_after_seconds');
 });
@@ -106,7 +104,7 @@ test('status knows it, and a second up only says that it is there', async () => 
   const { stdout } = await command('status', '--json');
   const { stacks } = JSON.parse(stdout) as { stacks: { stack: string; phase: string }[] };
   expect(stacks.find((one) => one.stack === stack)?.phase).toBe('up');
-  const browser = loadProfile(stack).browser ? ['--browser'] : [];
+  const browser = loadProfile(stack).endpoints.browser ? ['--browser'] : [];
   const again = await command('up', '--stack', stack, '--json', ...browser);
   expect(again.exitCode, again.all).toBe(0);
   expect(JSON.parse(again.stdout)).toMatchObject({ stack, alreadyUp: true });

@@ -34,7 +34,7 @@ const stuck: Witness = {
   },
 };
 const oldRelease = by('edge', 'release served by the edge', async (world) => {
-  const got = await world.call('GET', `${world.profile.public?.consoleBase}/release.json`, null);
+  const got = await world.call('GET', `${world.profile.endpoints.console}/release.json`, null);
   return got.json?.name === 'console-2026-04';
 });
 

@@ -9,7 +9,7 @@ import * as places from './places.ts';
 /** By Toxiproxy's own port, as an operator of a test platform would. */
 async function atProxy(world: World, method: string, path: string, body?: object): Promise<string> {
   const answer = await request({
-    url: `${world.profile.toxiproxy?.url}${path}`,
+    url: `${world.profile.links?.toxiproxy}${path}`,
     method,
     ...(body !== undefined && { body: JSON.stringify(body) }),
     // An answer that is on its way is waited for before a toxic goes.

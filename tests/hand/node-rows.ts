@@ -241,7 +241,7 @@ const opsAccess: Row = {
         (
           await world.call(
             'GET',
-            `${world.profile.provider?.url}/v1/nodes/node-1/guest-agent`,
+            `${world.profile.endpoints.provider}/v1/nodes/node-1/guest-agent`,
             world.operatorToken,
           )
         ).json?.guest_agent === 'down',

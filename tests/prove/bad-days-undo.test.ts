@@ -123,7 +123,7 @@ describe('an undo that fails', () => {
   }
 
   way('by a 404: the proxy was deleted by hand', async () => {
-    const { url } = profileOfSuite().toxiproxy!;
+    const url = profileOfSuite().links!.toxiproxy;
     const name = 'node-1.term';
     const { listen, upstream } = await openToxiproxy(url).read(name);
     const body = JSON.stringify({ name, listen, upstream, enabled: true });

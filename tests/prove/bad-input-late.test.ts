@@ -164,7 +164,7 @@ test('a terminal token that is over is refused, and the page is told why', async
   await world.until('the token is over', left / 1000 + 5, () =>
     Promise.resolve(Date.now() > Date.parse(early.expires_at)),
   );
-  const opening = world.socket(`${world.profile.public!.terminalBase}/ws/terminal`, [
+  const opening = world.socket(`${world.profile.endpoints.terminal}/ws/terminal`, [
     'gpuaas.terminal.v1',
     `token.${early.token}`,
   ]);

@@ -2,7 +2,6 @@
 // trace of it.
 import { beforeAll, expect, test } from 'vitest';
 import type { PreflightReport } from '../../harness/records/preflight.ts';
-import { profileFileOf } from '../../harness/stack/state.ts';
 import { argvFor, preflight } from '../support/preflight.ts';
 import { type Json, World } from '../support/world.ts';
 
@@ -14,7 +13,7 @@ beforeAll(async () => {
   world = new World();
   await world.untilGreen();
   began = new Date(Date.now() - 1000);
-  report = await preflight(argvFor(profileFileOf(world.profile.stack), 'node-1'));
+  report = await preflight(argvFor(world.profile.stack, 'node-1'));
   expect(report.result).toBe('healthy');
 });
 

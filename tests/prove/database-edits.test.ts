@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openDbLog } from '../../harness/drivers/db-log.ts';
+import { watchedDatabase } from '../../harness/records/profile.ts';
 import type { RunRecord } from '../../harness/records/run-record.ts';
 import type { Scenario } from '../../harness/records/scenario.ts';
 import { isAllowed } from '../../harness/run-tools/write-audit.ts';
@@ -26,7 +27,7 @@ interface Way {
   readonly statement: string;
 }
 
-const database = profileOfSuite().database!;
+const database = watchedDatabase(profileOfSuite())!;
 const api = database.writers.find((writer) => writer.application === 'gpuaas-api')!;
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const psql = (sql: string, more = ''): string =>

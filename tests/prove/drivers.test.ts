@@ -11,19 +11,12 @@ import { openDbSlots, slotOf } from '../../harness/drivers/db-slots.ts';
 import { openDocker } from '../../harness/drivers/docker.ts';
 import { connectSsh, type SshTarget } from '../../harness/drivers/ssh.ts';
 import { openToxiproxy } from '../../harness/drivers/toxiproxy.ts';
-import { stackDir } from '../../harness/stack/names.ts';
-import { freshRun, stack, stackProfile, targets } from '../support/undo.ts';
+import { watchedDatabase } from '../../harness/records/profile.ts';
+import { freshRun, stack, stackProfile } from '../support/undo.ts';
 
 describe.skipIf(stack === '')('ssh', () => {
   const target = (): SshTarget => {
-    const node = targets().nodes['node-1']!;
-    return {
-      host: node.sshHost,
-      port: node.sshPort,
-      user: node.sshUser,
-      keyFile: node.sshKeyFile,
-      knownHostsFile: node.knownHostsFile,
-    };
+    return stackProfile().nodes['node-1']!.ssh!;
   };
   const hostsFile = (text: string): string => {
     const file = join(mkdtempSync(join(tmpdir(), 'hosts-')), 'known_hosts');
@@ -119,7 +112,7 @@ describe.skipIf(stack === '')('docker', () => {
 });
 
 describe.skipIf(stack === '')('toxiproxy', () => {
-  const url = (): string => stackProfile().toxiproxy!.url;
+  const url = (): string => stackProfile().links!.toxiproxy;
 
   test('says what the server says, and refuses what it would swallow', async () => {
     const toxiproxy = openToxiproxy(url());
@@ -152,8 +145,7 @@ describe.skipIf(stack === '')('toxiproxy', () => {
 describe.skipIf(stack === '')('the write log', () => {
   const run = freshRun('db');
   const database = () => {
-    const known = stackProfile().database!;
-    return { ...known, passwordFile: join(stackDir(stack), known.passwordFile) };
+    return watchedDatabase(stackProfile())!;
   };
   const log = openDbLog(database(), run);
   beforeAll(() => log.createTemporarySlot());

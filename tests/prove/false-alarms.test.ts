@@ -38,7 +38,7 @@ async function series(
   before: (turn: number) => void = () => undefined,
 ): Promise<Taken> {
   const profile = profileFileOf(world.profile.stack);
-  const argv = argvFor(profile, node);
+  const argv = argvFor(world.profile.stack, node);
   const taken: Taken = { reports: [], bad: [] };
   for (let turn = 0; turn < count; turn += 1) {
     before(turn);

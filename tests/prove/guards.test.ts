@@ -11,13 +11,13 @@ import { changed, leftOnTargets, one, out, profileOfSuite } from '../support/pro
 
 afterEach(async () => expect(await leftOnTargets()).toEqual([]));
 
-const { public: open } = profileOfSuite();
+const { connect, endpoints } = profileOfSuite();
 const at = (base: string, path: string, more: Partial<GuardProfile> = {}): GuardProfile => ({
   name: 'shop',
   url: `${base}${path}`,
   status: 200,
-  resolveAddress: open!.resolveAddress,
-  caFile: open!.caFile,
+  resolveAddress: connect.address,
+  caFile: connect.caFile,
   ...more,
 });
 
@@ -32,14 +32,14 @@ async function run(
 const stagesOf = (record: RunRecord): string[] => record.stages.map(({ stage }) => stage);
 
 test('holds: the run goes to its end', async () => {
-  const record = await run('terminal/public-route-missing', at(open!.apiBase, '/healthz'));
+  const record = await run('terminal/public-route-missing', at(endpoints.api!, '/healthz'));
   expect(record.verdict, JSON.stringify(record.reasons)).toBe('pass');
   const plan = JSON.parse(readFileSync(join(record.dir, 'plan.json'), 'utf8'));
-  expect(plan.guards).toEqual([`shop: ${open!.apiBase}/healthz answers 200`]);
+  expect(plan.guards).toEqual([`shop: ${endpoints.api!}/healthz answers 200`]);
 });
 
 test('breaks by the fault: aborted, undone, and no recovery is waited for', async () => {
-  const guard = at(open!.consoleBase!, '/');
+  const guard = at(endpoints.console!, '/');
   const record = await run('terminal/public-route-missing', guard, {
     faults: [{ 'edge.route-remove': { host: 'console' } }],
   });
@@ -56,7 +56,7 @@ test('breaks by the fault: aborted, undone, and no recovery is waited for', asyn
 });
 
 test('does not hold even before: nothing is broken', async () => {
-  const guard = at(open!.apiBase, '/healthz', { status: 418 });
+  const guard = at(endpoints.api!, '/healthz', { status: 418 });
   const record = await run('terminal/public-route-missing', guard);
   expect([record.verdict, exitCodeOf(record)]).toEqual(['aborted', 4]);
   expect(record.reasons).toEqual([

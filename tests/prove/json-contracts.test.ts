@@ -77,7 +77,7 @@ test('plan', async () => {
 test('preflight, on every exit path', async () => {
   const green = await documentOf('preflight', ['preflight', '--profile', profile, '--json']);
   expect(green.result).toBe('healthy');
-  const argv = argvFor(profile, 'node-1');
+  const argv = argvFor(world.profile.stack, 'node-1');
   const at = argv.indexOf('--allocation-id');
   const partial = ['preflight', ...argv.toSpliced(at, 2), '--json'];
   expect((await documentOf('preflight', partial)).partial).toBe(true);

@@ -155,7 +155,7 @@ async function guestAgentsUp(world: World): Promise<boolean> {
   const asked = Object.keys(world.profile.nodes).map((node) =>
     world.call(
       'GET',
-      `${world.profile.provider?.url}/v1/nodes/${node}/guest-agent`,
+      `${world.profile.endpoints.provider}/v1/nodes/${node}/guest-agent`,
       world.operatorToken,
     ),
   );

@@ -84,7 +84,7 @@ test('what a killed run of another machine left is taken back before anything is
     'node-1',
     `iptables -I OUTPUT -p tcp --dport 443 -m comment --comment hopdrill:${run}:0 -j REJECT`,
   );
-  const toxics = `${profileOfSuite().toxiproxy?.url}/proxies/node-1.term/toxics`;
+  const toxics = `${profileOfSuite().links?.toxiproxy}/proxies/node-1.term/toxics`;
   const toxic = { name: `hopdrill-${run}-1`, type: 'latency', attributes: { latency: 1 } };
   await fetch(toxics, { method: 'POST', body: JSON.stringify(toxic) });
   expect(await leftOnTargets()).toHaveLength(2);
@@ -108,7 +108,7 @@ test('what a killed run of another machine left is taken back before anything is
 });
 
 test('targets that cannot be searched are said, and the baseline judges the platform', async () => {
-  const profile = { ...profileOfSuite(), toxiproxy: { url: 'http://127.0.0.1:9' } };
+  const profile = { ...profileOfSuite(), links: { toxiproxy: 'http://127.0.0.1:9' } };
   const notes: string[] = [];
   const record = await runOn(await one('scenarios/gpuaas/node-agent/ops-ssh-refused.yaml'), {
     profile,

@@ -219,7 +219,7 @@ describe.skipIf(stack === '')('the way to the target is lost at applied', () => 
       await dieAt('applied', id, killCases.toxic!, leaseSeconds);
       await (await on.docker())[verb](profile().parts.links!.container);
       const answers = async (): Promise<boolean> => {
-        const version = `${profile().toxiproxy!.url}/version`;
+        const version = `${profile().links!.toxiproxy}/version`;
         return (
           (await fetch(version, { signal: AbortSignal.timeout(500) }).catch(() => null))?.ok ===
           true

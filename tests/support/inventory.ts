@@ -46,7 +46,7 @@ function linesOf(target: string, script: string): string[] {
 }
 
 async function toxics(): Promise<string[]> {
-  const url = profileOfSuite().toxiproxy?.url;
+  const url = profileOfSuite().links?.toxiproxy;
   if (url === undefined) throw new Error(`stack ${stackOfSuite()} has no toxiproxy`);
   const proxies = (await (await fetch(`${url}/proxies`)).json()) as Record<string, object>;
   return Object.values(proxies)

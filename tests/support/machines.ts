@@ -1,12 +1,11 @@
 // The machines of a stack as an operator reaches them: docker exec, SSH, their logs and the files
 // of the profile.
 import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { execa } from 'execa';
 import { type DriverCode, DriverError } from '../../harness/drivers/errors.ts';
 import { connectSsh } from '../../harness/drivers/ssh.ts';
 import type { Profile } from '../../harness/records/profile.ts';
-import { loadProfile, profileFileOf } from '../../harness/stack/state.ts';
+import { loadProfile } from '../../harness/stack/state.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what the platform answers is asked field by field
 export type Json = any;
@@ -27,7 +26,6 @@ const keptOut: ReadonlySet<DriverCode> = new Set([
 
 export class Machines {
   readonly profile: Profile;
-  readonly #dir: string;
 
   constructor(stack = process.env.HOPDRILL_STACK) {
     if (!stack)
@@ -35,12 +33,11 @@ export class Machines {
         'HOPDRILL_STACK names no stack; bring one up with `hopdrill up --stack NAME`',
       );
     this.profile = loadProfile(stack);
-    this.#dir = dirname(profileFileOf(stack));
   }
 
   secret(file: string | undefined): string {
     if (!file) throw new Error('the profile names no such file');
-    return readFileSync(resolve(this.#dir, file), 'utf8').trim();
+    return readFileSync(file, 'utf8').trim();
   }
 
   container(name: string): string {
@@ -70,20 +67,10 @@ export class Machines {
    * nothing about the node.
    */
   async ssh(node: string, line: string): Promise<Ran> {
-    const at = this.profile.nodes[node];
-    if (!at) throw new Error(`no node ${node}`);
-    const [keyFile, knownHostsFile] = [
-      resolve(this.#dir, at.sshKeyFile),
-      resolve(this.#dir, at.knownHostsFile),
-    ];
+    const at = this.profile.nodes[node]?.ssh;
+    if (!at) throw new Error(`no SSH of node ${node}`);
     try {
-      const connection = await connectSsh({
-        host: at.sshHost,
-        port: at.sshPort,
-        user: at.sshUser,
-        keyFile,
-        knownHostsFile,
-      });
+      const connection = await connectSsh(at);
       const ran = await connection.exec(['sh', '-c', line]).finally(() => connection.close());
       return { code: ran.code ?? 255, out: ran.stdout, err: ran.stderr };
     } catch (error) {

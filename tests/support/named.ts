@@ -1,6 +1,5 @@
 // What the preflight names while a row is broken by hand, against what the seeds and the rules say.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { profileFileOf } from '../../harness/stack/state.ts';
 import { argvFor, preflight } from './preflight.ts';
 import type { World } from './world.ts';
 
@@ -27,7 +26,7 @@ export interface Answer extends Place {
  * nothing can be said, is told so at the end.
  */
 export async function askPreflight(world: World, seconds: number): Promise<Answer> {
-  const argv = argvFor(profileFileOf(world.profile.stack), 'node-1');
+  const argv = argvFor(world.profile.stack, 'node-1');
   const until = performance.now() + seconds * 1000;
   for (;;) {
     const report = await preflight(argv);

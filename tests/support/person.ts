@@ -16,17 +16,17 @@ export async function atConsole(
   node: string,
   { minted, signsIn = true }: Person = {},
 ): Promise<ConsolePage> {
-  const { browser, public: known, credentials } = world.profile;
-  if (!browser)
-    throw new Error(`stack ${world.profile.stack} has no browser (hopdrill up --browser)`);
-  if (!known?.consoleBase) throw new Error('the profile names no console');
+  const { stack, endpoints, credentials } = world.profile;
+  const { browser, console: consoleBase } = endpoints;
+  if (!browser) throw new Error(`stack ${stack} has no browser (hopdrill up --browser)`);
+  if (!consoleBase) throw new Error('the profile names no console');
   mkdirSync(pictures, { recursive: true });
   return openConsole({
-    cdpUrl: browser.cdpUrl,
-    consoleBase: known.consoleBase,
+    cdpUrl: browser,
+    consoleBase,
     allocation: world.allocationOf(node),
     ...(signsIn && { userToken: world.userToken }),
-    edgeCookie: `gpuaas_edge=${world.secret(credentials.edgeCookieFile)}`,
+    edgeCookie: `gpuaas_edge=${world.secret(credentials['edge-cookie'])}`,
     ...(minted && { minted }),
   });
 }

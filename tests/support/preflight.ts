@@ -1,18 +1,18 @@
 // The preflight as the tests use it: in this process, and as the command that a person starts.
 import { execa } from 'execa';
-import { readProfile } from '../../harness/cli/profiles.ts';
 import { parseArgv } from '../../harness/preflight/argv.ts';
 import { runPreflight } from '../../harness/preflight/run.ts';
 import type { Request } from '../../harness/preflight/types.ts';
 import { type PreflightReport, preflightReport } from '../../harness/records/preflight.ts';
+import { loadProfile } from '../../harness/stack/state.ts';
 import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
 import { argvFromProfile } from '../../harness/systems/gpuaas/profile-argv.ts';
 
 export const hopdrill = new URL('../../hopdrill', import.meta.url).pathname;
 
 /** What a person would type for this node, and nothing that only a test knows. */
-export const argvFor = (profileFile: string, node: string, ...more: string[]): string[] => [
-  ...argvFromProfile(readProfile(profileFile), node),
+export const argvFor = (stack: string, node: string, ...more: string[]): string[] => [
+  ...argvFromProfile(loadProfile(stack), node),
   ...more,
 ];
 

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa, execaSync } from 'execa';
-import { profileOf } from '../../harness/cli/profiles.ts';
 import { root, select } from '../../harness/cli/select.ts';
 import { engineId } from '../../harness/drivers/engine-id.ts';
 import type { Events, RunEvent, StageName } from '../../harness/records/events.ts';
@@ -10,6 +9,7 @@ import type { RunRecord } from '../../harness/records/run-record.ts';
 import type { Scenario, ScenarioFile } from '../../harness/records/scenario.ts';
 import { runOn } from '../../harness/run.ts';
 import type { RunOptions } from '../../harness/run-tools/tools.ts';
+import { loadProfile } from '../../harness/stack/state.ts';
 import { defaultStateDir, ledgerDir } from '../../harness/undo/paths.ts';
 
 /** Beside the usual runs and not among them: reports read what lies directly in `reports/out`. */
@@ -23,7 +23,7 @@ export function stackOfSuite(): string {
 }
 
 let known: Profile | undefined;
-export const profileOfSuite = (): Profile => (known ??= profileOf(stackOfSuite()));
+export const profileOfSuite = (): Profile => (known ??= loadProfile(stackOfSuite()));
 
 export const load = (...patterns: string[]): Promise<Scenario[]> => select({ patterns });
 
@@ -110,8 +110,8 @@ export async function leftOnTargets(): Promise<string[]> {
       .map((line) => `${node}: ${line}`),
   );
   for (const part of Object.keys(profile.parts)) found.push(...notesIn(part));
-  if (profile.toxiproxy !== undefined) {
-    const answer = await fetch(`${profile.toxiproxy.url}/proxies`);
+  if (profile.links !== undefined) {
+    const answer = await fetch(`${profile.links.toxiproxy}/proxies`);
     const proxies = (await answer.json()) as Record<
       string,
       { enabled: boolean; toxics: { name: string }[] }

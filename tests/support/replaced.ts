@@ -1,6 +1,6 @@
 // Repairs that put something else in the place of what a fault changed: the platform's own where it
 // has one, else by hand.
-import { profileOf } from '../../harness/cli/profiles.ts';
+import { loadProfile } from '../../harness/stack/state.ts';
 import { repairs } from '../../harness/systems/gpuaas/repairs.ts';
 import type { FaultCase } from './fault-cases.ts';
 import type { World } from './world.ts';
@@ -79,7 +79,7 @@ export const replaced: readonly Replaced[] = [
 export const runRepair = async (world: World, { repair, node }: Replaced): Promise<void> => {
   if ('line' in repair) return void (await world.must(node, repair.line));
   const context = {
-    profile: profileOf(world.profile.stack),
+    profile: loadProfile(world.profile.stack),
     node,
     runId: 'repair',
     since: new Date().toISOString(),

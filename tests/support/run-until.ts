@@ -2,9 +2,9 @@
 // <moment> kill|fill. Ends as `hopdrill run` would; prints where the run folder is.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { profileOf } from '../../harness/cli/profiles.ts';
 import { select } from '../../harness/cli/select.ts';
 import { runOn } from '../../harness/run.ts';
+import { loadProfile } from '../../harness/stack/state.ts';
 import { openEngine } from '../../harness/undo/engine.ts';
 import { die } from './die.ts';
 
@@ -35,7 +35,7 @@ const happens = (now: string): void => {
 
 const [scenario] = await select({ patterns: [pattern!] });
 const record = await runOn(scenario!, {
-  profile: profileOf(stack!),
+  profile: loadProfile(stack!),
   events(event) {
     if (event.event === 'run') process.stdout.write(`${event.dir}\n`);
     if (event.event === 'stage') happens(`${event.stage} ${event.status}`);

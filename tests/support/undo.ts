@@ -50,7 +50,7 @@ export async function undoByCommand(
 
 /** By hand, as somebody at the API of toxiproxy. */
 export async function setLink(name: string, enabled: boolean): Promise<void> {
-  await openToxiproxy(stackProfile().toxiproxy!.url).setEnabled(name, enabled);
+  await openToxiproxy(stackProfile().links!.toxiproxy).setEnabled(name, enabled);
 }
 
 /** Everything on any target that carries a mark of this run. */

@@ -16,14 +16,13 @@ export interface Attempt {
 }
 
 export class World extends Machines {
-  get #public() {
-    const known = this.profile.public;
-    if (!known) throw new Error('the profile has no public addresses');
-    return known;
+  get #ca(): string {
+    return this.secret(this.profile.connect.caFile);
   }
 
-  get #ca(): string {
-    return this.secret(this.#public.caFile);
+  get #at(): { resolveAddress?: string } {
+    const { address } = this.profile.connect;
+    return address === undefined ? {} : { resolveAddress: address };
   }
 
   async call(
@@ -37,7 +36,7 @@ export class World extends Machines {
       method,
       url,
       ca: this.#ca,
-      ...(this.#public.resolveAddress && { resolveAddress: this.#public.resolveAddress }),
+      ...this.#at,
       headers: {
         ...(token !== null && { authorization: `Bearer ${token}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -56,10 +55,10 @@ export class World extends Machines {
   }
 
   get operatorToken(): string {
-    return this.secret(this.profile.credentials.operatorTokenFile);
+    return this.secret(this.profile.credentials.operator);
   }
   get userToken(): string {
-    return this.secret(this.profile.credentials.userTokenFile);
+    return this.secret(this.profile.credentials.user);
   }
 
   api(
@@ -69,10 +68,10 @@ export class World extends Machines {
     body?: unknown,
     headers?: Record<string, string>,
   ) {
-    return this.call(method, `${this.#public.apiBase}${path}`, token, body, headers);
+    return this.call(method, `${this.profile.endpoints.api}${path}`, token, body, headers);
   }
   terminalHost(method: string, path: string, token: string | null = null) {
-    return this.call(method, `${this.#public.terminalBase}${path}`, token);
+    return this.call(method, `${this.profile.endpoints.terminal}${path}`, token);
   }
   async readModel(node: string): Promise<Json> {
     return (await this.api('GET', `/v1/nodes/${node}`)).json;
@@ -86,7 +85,7 @@ export class World extends Machines {
   allocationOf(node: string): string {
     const known = this.profile.nodes[node];
     if (!known) throw new Error(`no node ${node}`);
-    return known.allocation;
+    return String(known.own.allocation);
   }
   async userState(node: string): Promise<string> {
     return (
@@ -109,7 +108,7 @@ export class World extends Machines {
         minted.body,
         null,
       );
-    return this.socket(`${this.#public.terminalBase}/ws/terminal`, [
+    return this.socket(`${this.profile.endpoints.terminal}/ws/terminal`, [
       'gpuaas.terminal.v1',
       `token.${minted.json.token}`,
     ]);
@@ -120,9 +119,9 @@ export class World extends Machines {
     return openTerminal({
       url: url.replace(/^http/, 'ws'),
       protocols,
-      cookie: `gpuaas_edge=${this.secret(this.profile.credentials.edgeCookieFile)}`,
+      cookie: `gpuaas_edge=${this.secret(this.profile.credentials['edge-cookie'])}`,
       ca: this.#ca,
-      ...(this.#public.resolveAddress && { resolveAddress: this.#public.resolveAddress }),
+      ...this.#at,
       timeoutMs: 8000,
     });
   }

@@ -11,24 +11,16 @@ import { loadSystem } from '../../harness/systems/index.ts';
 
 const scenarios = await select({ patterns: ['scenarios/gpuaas'] });
 const system = await loadSystem('gpuaas');
-const ways = {
-  sshHost: '127.0.0.1',
-  sshPort: 22,
-  sshUser: 'u',
-  knownHostsFile: 'k',
-  sshKeyFile: 'i',
-};
 const node = {
-  ...ways,
-  allocation: 'a',
-  allocationUser: 'u-a',
   lifeline: { kind: 'docker', container: 'n' },
+  agent: { unit: 'agent.service', user: 'agent' },
+  own: { allocation: 'a', allocationUser: 'u-a' },
 };
 
 function budgetsOf(scenario: Scenario, environment: string) {
   const profile = profileSchema.parse({
     ...{
-      version: 1,
+      version: 2,
       system: 'gpuaas',
       stack: 's',
       disposable: true,
@@ -37,7 +29,7 @@ function budgetsOf(scenario: Scenario, environment: string) {
     },
     ...{
       nodes: { 'node-1': node },
-      public: { apiBase: 'https://api.test', terminalBase: 'https://terminal.test' },
+      endpoints: { api: 'https://api.test', terminal: 'https://terminal.test' },
     },
   });
   return planScenario(scenario, profile, system).run.budgets;

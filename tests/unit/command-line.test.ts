@@ -97,13 +97,13 @@ test('a profile with mistakes: all of them at once, each with its place, what wa
   const file = join(state, 'mistaken.yaml');
   writeFileSync(
     file,
-    `version: 1
+    `version: 2
 system: gpuaas
 stack: mine
 disposable: maybe
 environment: drill
 nodes:
-  node-1: { sshHost: 127.0.0.1, sshPort: "22", sshUser: u, knownHostsFile: k, sshKeyFile: s, allocation: a, allocationUser: b, lifeline: { kind: docker, container: c } }
+  node-1: { ssh: { host: 127.0.0.1, port: "22", user: u, knownHostsFile: k, keyFile: s }, lifeline: { kind: docker, container: c } }
 partz: {}
 `,
   );
@@ -112,7 +112,7 @@ partz: {}
   const [, ...lines] = err.split('\n');
   expect(lines).toEqual([
     `${file}:4:13: disposable: found "maybe"; allowed: true or false`,
-    `${file}:7:42: nodes.node-1.sshPort: found "22"; allowed: a number`,
+    `${file}:7:43: nodes.node-1.ssh.port: found "22"; allowed: a number`,
     expect.stringMatching(
       /:8:1: partz: found unknown key "partz"; allowed: version, .*; did you mean "parts"$/,
     ),
@@ -121,6 +121,64 @@ partz: {}
   expect([asked.code, (JSON.parse(asked.out) as { error: { code: string } }).error.code]).toEqual([
     64,
     'usage',
+  ]);
+});
+
+test('a profile of version 1: what each key of it is called now', async () => {
+  const file = join(state, 'old.yaml');
+  writeFileSync(
+    file,
+    `version: 1
+system: gpuaas
+public: { apiBase: 'https://a.test', caFile: ca.crt }
+credentials: { edgeCookieFile: c }
+nodes:
+  node-1: { sshHost: h, agentUnit: u }
+databaseNotAudited: nobody may
+`,
+  );
+  const { code, err } = await hopdrill('plan', '--profile', file);
+  expect(code, err).toBe(64);
+  const lines = err
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.replace(`${file}:`, ''));
+  const now = (name: string): string => `allowed: what it is called now: ${name}`;
+  expect(lines).toEqual([
+    '1:10: version: found 1; allowed: 2',
+    `3:11: public.apiBase: found public.apiBase; ${now('endpoints.api')}`,
+    `3:38: public.caFile: found public.caFile; ${now('connect.caFile')}`,
+    `4:16: credentials.edgeCookieFile: found credentials.edgeCookieFile; ${now('credentials.edge-cookie')}`,
+    `6:13: nodes.node-1.sshHost: found nodes.node-1.sshHost; ${now('nodes.node-1.ssh.host')}`,
+    `6:25: nodes.node-1.agentUnit: found nodes.node-1.agentUnit; ${now('nodes.node-1.agent.unit')}`,
+    `7:1: databaseNotAudited: found databaseNotAudited; ${now('database.notAudited')}`,
+  ]);
+});
+
+test('a profile that its system does not understand: names and facts of the system, all at once', async () => {
+  const file = join(state, 'misunderstood.yaml');
+  const text = readFileSync(join(root, mine), 'utf8')
+    .replace('  terminal: https', '  terminl: https')
+    .replace('      allocationUser: gpu-a1\n', '')
+    .replace('pageNotSeen: the drill', 'pageUnseen: the drill');
+  writeFileSync(file, text);
+  const { code, err } = await hopdrill('plan', '--profile', file);
+  expect(code, err).toBe(64);
+  const at = (word: string): number =>
+    text.split('\n').findIndex((line) => line.includes(word)) + 1;
+  const lines = err.trim().split('\n').slice(1);
+  expect(lines).toEqual([
+    expect.stringContaining(`:${at('endpoints:')}:1: endpoints: found no "terminal"; allowed: `),
+    expect.stringMatching(
+      new RegExp(`:${at('terminl')}:3: .*unknown key "terminl".*did you mean "terminal"$`),
+    ),
+    expect.stringMatching(
+      new RegExp(`:${at('    own:')}:5: nodes.node-1.own: found no "allocationUser"`),
+    ),
+    expect.stringMatching(
+      new RegExp(`:${at('pageUnseen')}:3: own.pageUnseen: found unknown key "pageUnseen"`),
+    ),
   ]);
 });
 

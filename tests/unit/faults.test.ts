@@ -12,27 +12,21 @@ import { faultCases, titleOf } from '../support/fault-cases.ts';
 import { faults, planned } from '../support/faults.ts';
 
 const node = (name: string) => ({
-  ...{
-    sshHost: '127.0.0.1',
-    sshPort: 22,
-    sshUser: 'u',
-    knownHostsFile: 'k',
-    sshKeyFile: 'i',
-    allocation: 'a',
-    allocationUser: `user-${name}`,
-  },
+  ssh: { host: '127.0.0.1', port: 22, user: 'u', knownHostsFile: 'k', keyFile: 'i' },
   lifeline: { kind: 'docker', container: name },
+  agent: { unit: 'agent.service', user: 'agent' },
+  own: { allocation: 'a', allocationUser: `user-${name}` },
 });
 const profile = profileSchema.parse({
   ...{
-    version: 1,
+    version: 2,
     system: 'gpuaas',
     stack: 's',
     disposable: true,
     environment: 'fast',
     nodes: { 'node-1': node('n1'), 'node-2': node('n2') },
   },
-  public: { apiBase: 'https://api.test', terminalBase: 'https://terminal.test' },
+  endpoints: { api: 'https://api.test', terminal: 'https://terminal.test' },
 });
 
 describe('the list', () => {

@@ -103,36 +103,35 @@ describe('values', () => {
 
   it('come from a profile as argv that parses', () => {
     const profile: Profile = {
-      version: 1,
+      version: 2,
       system: 'gpuaas',
       stack: 's',
       disposable: true,
       environment: 'fast',
       policies: {},
       parts: {},
-      endpoints: {},
-      public: {
-        apiBase: 'https://api.test:1',
-        terminalBase: 'https://term.test:1',
-        resolveAddress: '127.0.0.1',
-        caFile: 'ca.crt',
+      endpoints: {
+        api: 'https://api.test:1',
+        terminal: 'https://term.test:1',
+        provider: 'http://127.0.0.1:2',
       },
-      credentials: { operatorTokenFile: 'o', userTokenFile: 'u', edgeCookieFile: 'c' },
-      provider: { url: 'http://127.0.0.1:2' },
+      connect: { address: '127.0.0.1', caFile: 'ca.crt' },
+      credentials: { operator: 'o', user: 'u', 'edge-cookie': 'c' },
       nodes: {
         'node-2': {
-          sshHost: '127.0.0.1',
-          sshPort: 2202,
-          sshUser: 'ubuntu',
-          knownHostsFile: 'k',
-          sshKeyFile: 'i',
-          agentUser: 'gpuaas',
-          agentUnit: 'a.service',
-          allocation: 'alloc-2',
-          allocationUser: 'g',
+          ssh: {
+            host: '127.0.0.1',
+            port: 2202,
+            user: 'ubuntu',
+            knownHostsFile: 'k',
+            keyFile: 'i',
+          },
+          agent: { user: 'gpuaas', unit: 'a.service' },
+          own: { allocation: 'alloc-2', allocationUser: 'g' },
           lifeline: { kind: 'docker', container: 'x' },
         },
       },
+      own: {},
     };
     const flags = flagsOf(...argvFromProfile(profile, 'node-2'));
     expect(flags).toMatchObject({

@@ -48,7 +48,7 @@ test('of the system: what asks alone', () => {
   const others = ofSystem.filter(
     (file) =>
       !/^harness\/systems\/gpuaas\/(hops|probe)\//.test(file) &&
-      !/\/(index|ask|advice|budgets|causes|conclude|cookie|flags|names|policies|profile-argv|secret-forms|signals(-\w+)?)\.ts$/.test(
+      !/\/(index|ask|advice|budgets|causes|conclude|cookie|deployment|flags|names|policies|profile-argv|secret-forms|signals(-\w+)?)\.ts$/.test(
         file,
       ),
   );

@@ -24,8 +24,8 @@ async function read(text: string) {
   return given(['--profile', file, '--allocation-id', 'a1']);
 }
 
-const profile = 'version: 1\nsystem: gpuaas\nstack: cached\ndisposable: true\nenvironment: test\n';
-const elsewhere = `${profile}public: { apiBase: "https://api.test", terminalBase: "https://terminal.test" }\n`;
+const profile = 'version: 2\nsystem: gpuaas\nstack: cached\ndisposable: true\nenvironment: test\n';
+const elsewhere = `${profile}endpoints: { api: "https://api.test", terminal: "https://terminal.test" }\n`;
 
 test('the second reading gives what the first gave', async () => {
   const first = await read(elsewhere);

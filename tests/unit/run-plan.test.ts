@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readProfile } from '../../harness/cli/profiles.ts';
+import { readProfile } from '../../harness/cli/read-profile.ts';
 import { select } from '../../harness/cli/select.ts';
 import { planScenario } from '../../harness/plan/plan-scenario.ts';
 import type { RunPlan } from '../../harness/records/plan.ts';
@@ -8,7 +8,7 @@ import type { Scenario } from '../../harness/records/scenario.ts';
 import { loadSystem } from '../../harness/systems/index.ts';
 
 /** The one that the documentation offers for a platform that hopdrill did not start. */
-const profile = readProfile(
+const profile = await readProfile(
   new URL('../../docs/your-own-platform/profile.yaml', import.meta.url).pathname,
 );
 
@@ -40,11 +40,10 @@ test('a hop that is asked on purpose only is asked when the scenario expects it,
     ...plain,
     record: { ...plain.record, expect: { ...plain.record.expect, hop: 'browser_terminal_page' } },
   };
-  const open = { ...profile.public!, consoleBase: 'https://console.test' };
+  const open = { ...profile.endpoints, console: 'https://console.test' };
   const seen = {
     ...profile,
-    public: open,
-    browser: { cdpUrl: 'http://127.0.0.1:9222' },
+    endpoints: { ...open, browser: 'http://127.0.0.1:9222' },
     parts: { redis: { container: 'r' } },
   };
   const argv = (await planned(stuck, seen)).preflight_argv;
@@ -55,9 +54,9 @@ test('a hop that is asked on purpose only is asked when the scenario expects it,
     'https://console.test',
   ]);
   expect((await planned(plain, seen)).preflight_argv).toEqual(argv.slice(0, -4));
-  const { browser: _, ...blind } = seen;
+  const blind = { ...seen, endpoints: open };
   expect((await planned(stuck, blind)).refusals).toEqual([
-    'the scenario expects browser_terminal_page, which cannot be asked with this profile: it needs browser and public.consoleBase',
+    'the scenario expects browser_terminal_page, which cannot be asked with this profile: it needs the endpoints browser and console',
   ]);
 });
 

@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { watchedDatabase } from '../../harness/records/profile.ts';
+import { absoluteProfile } from '../../harness/stack/absolute-profile.ts';
 import { addressesOf } from '../../harness/stack/addresses.ts';
 import { devicesOf } from '../../harness/stack/loops.ts';
 import { isStackName, stackDir } from '../../harness/stack/names.ts';
@@ -51,7 +53,7 @@ test('what is written is read back, and the stack is listed', () => {
   writeProfile(facts);
   expect(readState('one')).toEqual(state);
   expect(listStacks().map(({ stack, edgePort }) => [stack, edgePort])).toEqual([['one', 21_064]]);
-  expect(loadProfile('one')).toEqual(profileOf(facts));
+  expect(loadProfile('one')).toEqual(absoluteProfile(profileOf(facts), stackDir('one')));
 });
 
 test('half a state file is no state', () => {
@@ -61,7 +63,7 @@ test('half a state file is no state', () => {
 });
 
 test('the writers of the database come by the link', () => {
-  expect(profileOf(facts).database?.writers.map((writer) => writer.address)).toEqual([
+  expect(watchedDatabase(profileOf(facts))?.writers.map((writer) => writer.address)).toEqual([
     '198.18.8.20',
     '198.18.8.20',
   ]);

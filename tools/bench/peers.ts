@@ -27,7 +27,7 @@ const curl = (...words: string[]) => ({
  * is.
  */
 function experimentFor(profile: Profile): unknown {
-  const proxy = `${profile.toxiproxy?.url}/proxies/service`;
+  const proxy = `${profile.links?.toxiproxy}/proxies/service`;
   const http = (name: string, method: string, url: string, body?: unknown) => ({
     type: 'action',
     name,

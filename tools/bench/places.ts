@@ -5,9 +5,9 @@ import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { profileOf, readProfile } from '../../harness/cli/profiles.ts';
+import { readProfile } from '../../harness/cli/read-profile.ts';
 import type { Profile } from '../../harness/records/profile.ts';
-import { profileFileOf } from '../../harness/stack/state.ts';
+import { loadProfile, profileFileOf } from '../../harness/stack/state.ts';
 import { root } from '../child.ts';
 import { command, hopdrill } from './processes.ts';
 
@@ -42,7 +42,7 @@ export function places(
       closing.push(() => command(hopdrill, ['down', '--stack', stack]));
       await command(hopdrill, ['up', '--stack', stack]);
     }
-    return { profile: profileOf(stack), file: profileFileOf(stack), stack };
+    return { profile: loadProfile(stack), file: profileFileOf(stack), stack };
   };
   const oneHop = async () => {
     const project = `bench-${process.pid}-one-hop`;
@@ -54,11 +54,11 @@ export function places(
     await compose('up', '-d');
     const file = join(work, 'one-hop.yaml');
     const text = {
-      ...{ version: 1, system: 'one-hop', stack: project, disposable: true, environment: 'bench' },
-      toxiproxy: { url: `http://127.0.0.1:${ports.api}` },
+      ...{ version: 2, system: 'one-hop', stack: project, disposable: true, environment: 'bench' },
+      links: { toxiproxy: `http://127.0.0.1:${ports.api}` },
       parts: { service: { container: `${project}-service-1` } },
       endpoints: { service: `http://127.0.0.1:${ports.service}/version` },
-      databaseNotAudited: 'the service has no database',
+      database: { notAudited: 'the service has no database' },
     };
     writeFileSync(file, stringify(text));
     const until = performance.now() + 10_000;
@@ -71,7 +71,7 @@ export function places(
       if (performance.now() > until) throw new Error('the one-hop service does not answer');
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    return { profile: readProfile(file), file };
+    return { profile: await readProfile(file), file };
   };
   return {
     gpuaas: once(gpuaas),

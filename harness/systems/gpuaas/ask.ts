@@ -2,6 +2,7 @@ import type { Ask } from '../define.ts';
 import { budgets } from './budgets.ts';
 import { causes, resources } from './causes.ts';
 import { attach, conclude, leaveNote } from './conclude.ts';
+import { nodeNamed } from './deployment.ts';
 import { checkFlags, flags, text } from './flags.ts';
 import { hops } from './hops/index.ts';
 import { names, words } from './names.ts';
@@ -21,6 +22,7 @@ export const ask: Ask<Session> = {
   secretForms,
   flags,
   argv: argvFromProfile,
+  onNode: (profile, node) => [`allocation:${nodeNamed(profile, node).allocation}`],
   optionalHops,
   checkFlags,
   environment: (request) => ({

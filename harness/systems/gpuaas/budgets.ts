@@ -5,6 +5,8 @@ export const budgets: Budgets = {
   // The default operational budgets of the runbook, which knows no P3.
   severity: { P0: 60, P1: 300, P2: 1800, P3: 1800 },
   effect: (policies) => 15 + 2 * beat(policies),
+  // Slow platforms have slow steps: a runner may be late by as much.
+  lease: (policies) => Math.max(10, 2 * beat(policies)),
   // The platform needs its stale window to see that a node is back.
   settle: (policies) => 20 + 2 * stale(policies),
 };

@@ -60,13 +60,11 @@ const sessionOf = ({ subject }: HookContext): string | null => subject?.session_
 /** Where the session is bound: the store itself, the way to it, and what stands in it. */
 async function redisBinding(context: HookContext): Promise<string> {
   const container = containerOf(context, 'redis');
-  const { toxiproxy } = context.profile;
+  const { links } = context.profile;
   const asked = ['redis-cli', '--scan', '--pattern', `session:${sessionOf(context) ?? '*'}`];
   const [state, link, keys] = await Promise.all([
     openDocker().inspect(container),
-    toxiproxy === undefined
-      ? null
-      : openToxiproxy(toxiproxy.url).read('gateway.redis').catch(String),
+    links === undefined ? null : openToxiproxy(links.toxiproxy).read('gateway.redis').catch(String),
     openDocker()
       .exec(container, asked)
       .then((result) => result.stdout.split('\n').filter((key) => key !== ''), String),

@@ -5,6 +5,7 @@ import { ask } from './ask.ts';
 export const gpuaas = defineSystem({
   name: 'gpuaas',
   ask,
+  deployment: () => import('./deployment-schema.ts'),
   see: () => import('./see.ts'),
   act: () => import('./act.ts'),
   break: () => import('./faults/index.ts'),

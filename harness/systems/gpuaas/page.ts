@@ -1,8 +1,8 @@
 import { measure } from '../../base/spans.ts';
 import { openConsole } from '../../drivers/browser.ts';
 import type { HookContext, PageView } from '../hooks.ts';
-import { edgeCookieOf } from './cookie.ts';
-import { nodeOf, publicOf, readSecret, tokenOf } from './platform.ts';
+import { endpointOf } from './deployment.ts';
+import { cookieOf, nodeOf, tokenOf } from './platform.ts';
 
 /** What the user's terminal page shows in a real browser; the picture goes into the run folder. */
 export async function renderedTerminal(
@@ -10,16 +10,13 @@ export async function renderedTerminal(
   deadlineMs: number,
 ): Promise<Omit<PageView, 'foundIn'>> {
   const { profile, signal } = context;
-  const { consoleBase } = publicOf(profile);
-  if (profile.browser === undefined || consoleBase === undefined)
-    throw new Error('the profile names no browser or no console');
   const page = await openConsole({
-    cdpUrl: profile.browser.cdpUrl,
-    consoleBase,
+    cdpUrl: endpointOf(profile, 'browser'),
+    consoleBase: endpointOf(profile, 'console'),
     allocation: nodeOf(context).node.allocation,
     userToken: tokenOf(profile, 'user'),
     signal,
-    edgeCookie: edgeCookieOf(readSecret(profile.credentials.edgeCookieFile, 'edge cookie')),
+    edgeCookie: cookieOf(profile),
   });
   try {
     return await measure('driver', 'console shows', async () => {

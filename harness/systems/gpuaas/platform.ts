@@ -5,6 +5,8 @@ import { type HttpResponse, request } from '../../drivers/http.ts';
 import { connectSsh, type SshResult } from '../../drivers/ssh.ts';
 import type { Profile } from '../../records/profile.ts';
 import type { HookContext } from '../hooks.ts';
+import { edgeCookieOf } from './cookie.ts';
+import { endpointOf, factsOf, type NodeFacts } from './deployment.ts';
 
 /**
  * How the hooks of this system talk to the platform: its public API as operator or as user, and a
@@ -17,21 +19,17 @@ export function readSecret(file: string | undefined, what: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-export function publicOf(profile: Profile): NonNullable<Profile['public']> {
-  if (profile.public === undefined) throw new Error('the profile names no public addresses');
-  return profile.public;
-}
+export const tokenOf = ({ credentials }: Profile, role: Role): string =>
+  readSecret(credentials[role], `${role} token`);
 
-export function tokenOf(profile: Profile, role: Role): string {
-  const { operatorTokenFile, userTokenFile } = profile.credentials;
-  return readSecret(role === 'operator' ? operatorTokenFile : userTokenFile, `${role} token`);
-}
+export const cookieOf = ({ credentials }: Profile): string =>
+  edgeCookieOf(readSecret(credentials['edge-cookie'], 'edge cookie'));
 
-export function transportOf(profile: Profile): { ca?: string; resolveAddress?: string } {
-  const { caFile, resolveAddress } = publicOf(profile);
+export function transportOf({ connect }: Profile): { ca?: string; resolveAddress?: string } {
+  const { caFile, address } = connect;
   return {
     ...(caFile !== undefined && { ca: readFileSync(caFile, 'utf8') }),
-    ...(resolveAddress !== undefined && { resolveAddress }),
+    ...(address !== undefined && { resolveAddress: address }),
   };
 }
 
@@ -44,7 +42,7 @@ export async function ask(
   const { profile } = context;
   return measure('driver', `${method} ${path}`, () =>
     request({
-      url: `${publicOf(profile).apiBase}${path}`,
+      url: `${endpointOf(profile, 'api')}${path}`,
       method,
       headers: {
         authorization: `Bearer ${tokenOf(profile, options.as ?? 'operator')}`,
@@ -73,7 +71,7 @@ export async function api<T>(
 
 /** What the gateway tells operators; it stands behind the public terminal address. */
 export async function gatewayApi<T>({ profile }: HookContext, path: string): Promise<T> {
-  const url = `${publicOf(profile).terminalBase.replace(/\/+$/, '')}${path}`;
+  const url = `${endpointOf(profile, 'terminal')}${path}`;
   const headers = { authorization: `Bearer ${tokenOf(profile, 'operator')}` };
   const answer = await measure('driver', `GET ${path}`, () =>
     request({ url, headers, ...transportOf(profile), timeoutMs: 5000 }),
@@ -83,12 +81,14 @@ export async function gatewayApi<T>({ profile }: HookContext, path: string): Pro
   return JSON.parse(answer.body) as T;
 }
 
-export function nodeOf(context: HookContext): { name: string; node: Profile['nodes'][string] } {
+/** The node that the run is about. */
+export function nodeOf(context: HookContext): { name: string; node: Node & NodeFacts } {
   const name = context.node ?? Object.keys(context.profile.nodes)[0];
   const node = name === undefined ? undefined : context.profile.nodes[name];
   if (name === undefined || node === undefined) throw new Error('the profile has no such node');
-  return { name, node };
+  return { name, node: { ...node, ...factsOf(node) } };
 }
+type Node = Profile['nodes'][string];
 
 /** One command as root on the run's node, over SSH as an operator would. */
 export async function onNode(
@@ -97,14 +97,9 @@ export async function onNode(
   stdin?: string,
   timeoutMs = 15_000,
 ): Promise<SshResult> {
-  const { node } = nodeOf(context);
-  const connection = await connectSsh({
-    host: node.sshHost,
-    port: node.sshPort,
-    user: node.sshUser,
-    keyFile: node.sshKeyFile,
-    knownHostsFile: node.knownHostsFile,
-  });
+  const { name, node } = nodeOf(context);
+  if (node.ssh === undefined) throw new Error(`the profile names no SSH of ${name}`);
+  const connection = await connectSsh(node.ssh);
   try {
     return await connection.exec(argv, {
       sudo: true,

@@ -1,5 +1,6 @@
 import type { Profile } from '../../records/profile.ts';
 import type { OptionalHop } from '../define.ts';
+import { factsOf } from './deployment.ts';
 
 /**
  * The preflight's argv for one node of a deployment: the one thing that a run folder needs to
@@ -8,25 +9,26 @@ import type { OptionalHop } from '../define.ts';
 export function argvFromProfile(profile: Profile, node: string | null): string[] {
   const name = node ?? Object.keys(profile.nodes)[0];
   const target = name === undefined ? undefined : profile.nodes[name];
-  const { public: open, credentials, provider } = profile;
+  const facts = target && factsOf(target);
+  const { endpoints, connect, credentials } = profile;
   const given: (readonly [string, string | number | undefined])[] = [
-    ['api-base', open?.apiBase],
-    ['terminal-base', open?.terminalBase],
-    ['allocation-id', target?.allocation],
+    ['api-base', endpoints.api],
+    ['terminal-base', endpoints.terminal],
+    ['allocation-id', facts?.allocation],
     ['node-id', name],
-    ['node-host', target?.sshHost],
-    ['node-user', target?.sshUser],
-    ['node-ssh-port', target?.sshPort],
-    ['known-hosts', target?.knownHostsFile],
-    ['ssh-key', target?.sshKeyFile],
-    ['agent-user', target?.agentUser],
-    ['agent-unit', target?.agentUnit],
-    ['resolve-address', open?.resolveAddress],
-    ['ca-file', open?.caFile],
-    ['operator-token-file', credentials.operatorTokenFile],
-    ['user-token-file', credentials.userTokenFile],
-    ['edge-cookie-file', credentials.edgeCookieFile],
-    ['provider-url', provider?.url],
+    ['node-host', target?.ssh?.host],
+    ['node-user', target?.ssh?.user],
+    ['node-ssh-port', target?.ssh?.port],
+    ['known-hosts', target?.ssh?.knownHostsFile],
+    ['ssh-key', target?.ssh?.keyFile],
+    ['agent-user', facts?.agentUser],
+    ['agent-unit', facts?.agentUnit],
+    ['resolve-address', connect.address],
+    ['ca-file', connect.caFile],
+    ['operator-token-file', credentials.operator],
+    ['user-token-file', credentials.user],
+    ['edge-cookie-file', credentials['edge-cookie']],
+    ['provider-url', endpoints.provider],
     ['environment', profile.environment],
   ];
   return given.flatMap(([flag, value]) =>
@@ -36,10 +38,10 @@ export function argvFromProfile(profile: Profile, node: string | null): string[]
 
 export const optionalHops: Readonly<Record<string, OptionalHop>> = {
   browser_terminal_page: {
-    needs: 'browser and public.consoleBase',
-    argv: ({ browser, public: open }) =>
-      browser === undefined || open?.consoleBase === undefined
+    needs: 'the endpoints browser and console',
+    argv: ({ endpoints: { browser, console } }) =>
+      browser === undefined || console === undefined
         ? null
-        : ['--browser', browser.cdpUrl, '--console-base', open.consoleBase],
+        : ['--browser', browser, '--console-base', console],
   },
 };

@@ -7,8 +7,8 @@ import {
   UpgradeRefused,
 } from '../../drivers/websocket.ts';
 import type { HookContext } from '../hooks.ts';
-import { edgeCookieOf } from './cookie.ts';
-import { ask, nodeOf, publicOf, readSecret, transportOf } from './platform.ts';
+import { endpointOf } from './deployment.ts';
+import { ask, cookieOf, nodeOf, transportOf } from './platform.ts';
 
 /**
  * Opens a terminal exactly as a user's browser does, and says how far it came. `told`: the platform
@@ -96,14 +96,12 @@ async function use(terminal: Terminal, minted: Minted, deadlineMs: number): Prom
 }
 
 function connect({ profile }: HookContext, minted: Minted, deadlineMs: number): Promise<Terminal> {
-  const { edgeCookieFile } = profile.credentials;
-  const base = publicOf(profile).terminalBase.replace(/^http/, 'ws').replace(/\/+$/, '');
+  const base = endpointOf(profile, 'terminal').replace(/^http/, 'ws');
+  const asksForCookie = profile.credentials['edge-cookie'] !== undefined;
   return openTerminal({
     url: `${base}/ws/terminal`,
     protocols: ['gpuaas.terminal.v1', `token.${minted.token}`],
-    ...(edgeCookieFile !== undefined && {
-      cookie: edgeCookieOf(readSecret(edgeCookieFile, 'edge cookie')),
-    }),
+    ...(asksForCookie && { cookie: cookieOf(profile) }),
     ...transportOf(profile),
     timeoutMs: deadlineMs,
   });

@@ -56,8 +56,11 @@ const terminalDeadline = ({ profile }: HookContext): number =>
   1000 * terminalSeconds(profile.policies) + 3000;
 
 async function readPage(context: HookContext): Promise<NonNullable<UserView['page']>> {
-  const { pageNotSeen, browser } = context.profile;
-  if (browser === undefined) return { unseen: pageNotSeen ?? 'the profile names no browser' };
+  const { own, endpoints } = context.profile;
+  if (endpoints.browser === undefined || endpoints.console === undefined)
+    return typeof own.pageNotSeen === 'string'
+      ? { unseen: own.pageNotSeen, declared: true, final: true }
+      : { unseen: 'the profile names no browser', declared: false, final: true };
   const { renderedTerminal } = await import('./page.ts');
   try {
     const shown = await renderedTerminal(context, terminalDeadline(context));
@@ -66,6 +69,6 @@ async function readPage(context: HookContext): Promise<NonNullable<UserView['pag
       foundIn: shown.correlationId === '' ? [] : await placesOf(context, shown.correlationId),
     };
   } catch (error) {
-    return { unseen: messageOf(error) };
+    return { unseen: messageOf(error), declared: false, final: false };
   }
 }

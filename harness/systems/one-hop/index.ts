@@ -76,6 +76,7 @@ const ask: Ask<string> = {
   budgets: {
     severity: { P0: 60, P1: 300, P2: 1800, P3: 1800 },
     effect: () => 15,
+    lease: () => 10,
     settle: () => 20,
   },
   argv: (profile) => ['--url', profile.endpoints.service ?? ''],

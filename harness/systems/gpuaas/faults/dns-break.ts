@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { defineFault } from '../../../faults/define.ts';
-import { exec, nodeOf, on, sh, tag, withStdin } from '../../../faults/kit.ts';
+import { exec, on, sh, tag, withStdin } from '../../../faults/kit.ts';
 import { removeRules, rulesDigest } from '../../../faults/rules.ts';
 import type { Action } from '../../../records/action.ts';
+import { nodeNamed } from '../deployment.ts';
 import { agentUrls, agentVariable, restartAgent } from './agent.ts';
 import { feltByAgent } from './felt-by-agent.ts';
 
@@ -119,7 +120,7 @@ export const dnsBreak = defineFault({
   targetParam: 'on',
   undoKind: 'node-rule',
   plan: (p, node, profile) => {
-    const { agentUnit } = nodeOf(profile, node);
+    const { agentUnit } = nodeNamed(profile, node);
     const host = '{snapshot:name}';
     const right = '{snapshot:address}';
     const { inject, undo, digest } = ways(p, node);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defineFault } from '../../../faults/define.ts';
-import { nodeOf, on, sh, tag, withStdin } from '../../../faults/kit.ts';
+import { on, sh, tag, withStdin } from '../../../faults/kit.ts';
 import { removeRules, rulesDigest } from '../../../faults/rules.ts';
+import { nodeNamed } from '../deployment.ts';
 import { agentUrls, agentVariable } from './agent.ts';
 
 /**
@@ -53,7 +54,7 @@ export const egressBlock = defineFault({
   undoKind: 'node-rule',
   place: ['on', 'to'],
   plan: ({ to, mode }, node, profile) => {
-    const { agentUnit } = nodeOf(profile, node);
+    const { agentUnit } = nodeNamed(profile, node);
     const variable = to in agentUrls ? agentUrls[to as keyof typeof agentUrls] : '';
     const stdin = '{snapshot:addresses}';
     return {
@@ -62,7 +63,7 @@ export const egressBlock = defineFault({
       snapshot: [
         {
           name: 'addresses',
-          do: sh(node, resolveScript, agentUnit, to, variable, profile.public?.apiBase ?? ''),
+          do: sh(node, resolveScript, agentUnit, to, variable, profile.endpoints.api ?? ''),
         },
       ],
       inject: [withStdin(sh(node, blockScript, tag, mode), stdin)],

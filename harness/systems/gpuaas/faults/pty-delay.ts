@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineFault } from '../../../faults/define.ts';
-import { nodeOf, on, sh } from '../../../faults/kit.ts';
+import { on, sh } from '../../../faults/kit.ts';
+import { nodeNamed } from '../deployment.ts';
 
 const file = '/etc/profile.d/hopdrill-{run}-{step}.sh';
 
@@ -39,7 +40,7 @@ export const ptyDelay = defineFault({
     'user.remove': 'a missing user has no shell to delay',
   },
   plan: ({ seconds, user: wanted }, node, profile) => {
-    const user = wanted ?? nodeOf(profile, node).allocationUser;
+    const user = wanted ?? nodeNamed(profile, node).allocationUser;
     const deadline = profile.policies['terminal.pty_ready_timeout_seconds'] ?? 10;
     const wait = seconds ?? Math.ceil(deadline * 2 + 1);
     return {

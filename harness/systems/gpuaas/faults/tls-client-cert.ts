@@ -1,15 +1,7 @@
 import { z } from 'zod';
 import { defineFault } from '../../../faults/define.ts';
-import {
-  exec,
-  nodeOf,
-  on,
-  restoreFiles,
-  savedDir,
-  saveFiles,
-  sh,
-  withStdin,
-} from '../../../faults/kit.ts';
+import { exec, on, restoreFiles, savedDir, saveFiles, sh, withStdin } from '../../../faults/kit.ts';
+import { nodeNamed } from '../deployment.ts';
 import { feltByAgent } from './felt-by-agent.ts';
 
 const cert = '/etc/gpuaas/cert.pem';
@@ -80,7 +72,7 @@ export const tlsClientCert = defineFault({
   targetParam: 'on',
   undoKind: 'node-file',
   plan: ({ kind, token, authority }, node, profile) => {
-    const { agentUnit } = nodeOf(profile, node);
+    const { agentUnit } = nodeNamed(profile, node);
     const other = Object.keys(profile.nodes).find((name) => name !== node) ?? 'node-of-nobody';
     const files = token === 'remove' ? [cert, env] : [cert];
     return {

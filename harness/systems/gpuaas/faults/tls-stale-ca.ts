@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { defineFault } from '../../../faults/define.ts';
 import {
   fileDigest,
-  nodeOf,
   on,
   replaceFile,
   restoreFiles,
@@ -11,6 +10,7 @@ import {
   sh,
   withStdin,
 } from '../../../faults/kit.ts';
+import { nodeNamed } from '../deployment.ts';
 import { agentUrls, agentVariable } from './agent.ts';
 import { feltByAgent } from './felt-by-agent.ts';
 
@@ -52,7 +52,7 @@ export const tlsStaleCa = defineFault({
     'dns.break': 'without a resolved name the trust bundle is never used',
   },
   plan: ({ file }, node, profile) => {
-    const { agentUnit } = nodeOf(profile, node);
+    const { agentUnit } = nodeNamed(profile, node);
     return {
       summary: `${node} has a stale trust bundle (${file})`,
       cuts: [`link:${node}.node-api`],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineFault } from '../../../faults/define.ts';
-import { nodeOf, on, savedDir, sh } from '../../../faults/kit.ts';
+import { on, savedDir, sh } from '../../../faults/kit.ts';
+import { nodeNamed } from '../deployment.ts';
 
 const saveScript = `# keep the user's entries on the node
 set -e; umask 077; d=$1 u=$2; mkdir -p "$d"; getent passwd "$u" > /dev/null || { echo "no user $u" >&2; exit 3; }
@@ -42,7 +43,7 @@ export const userRemove = defineFault({
     'disk.fill': 'the undo of user.remove cannot write on a full disk',
   },
   plan: ({ user: wanted }, node, profile) => {
-    const user = wanted ?? nodeOf(profile, node).allocationUser;
+    const user = wanted ?? nodeNamed(profile, node).allocationUser;
     return {
       summary: `${user} does not exist on ${node}`,
       cuts: [],

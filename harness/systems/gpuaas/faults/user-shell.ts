@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineFault } from '../../../faults/define.ts';
-import { nodeOf, on, sh } from '../../../faults/kit.ts';
+import { on, sh } from '../../../faults/kit.ts';
+import { nodeNamed } from '../deployment.ts';
 
 const hanging = '/usr/local/bin/hopdrill-{run}-{step}-shell';
 
@@ -30,7 +31,7 @@ export const userShell = defineFault({
   marks: [hanging],
   place: ['on', 'user'],
   plan: ({ shell, user: wanted }, node, profile) => {
-    const user = wanted ?? nodeOf(profile, node).allocationUser;
+    const user = wanted ?? nodeNamed(profile, node).allocationUser;
     const path = shell === 'hanging' ? hanging : shell;
     return {
       summary: `the shell of ${user} on ${node} is ${shell}`,

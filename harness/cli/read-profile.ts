@@ -1,0 +1,93 @@
+// A profile file, with every mistake of it at once: of the core's form, then of the system's.
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type Profile, profile as profileSchema, profileVersion } from '../records/profile.ts';
+import { type Mistake, sentence, unknownName } from '../scenarios/mistake.ts';
+import { shapeMistakes } from '../scenarios/shape.ts';
+import { readSource, type Source } from '../scenarios/source.ts';
+import { absoluteProfile } from '../stack/absolute-profile.ts';
+import type { DeploymentSchema } from '../systems/define.ts';
+import { deploymentSchema, systemNames } from '../systems/index.ts';
+import { WrongUsage } from './arguments.ts';
+import { renamedKeys } from './profile-version-1.ts';
+
+/** Each mistake as `file:line:column: found ...; allowed: ...`. */
+export async function readProfile(file: string): Promise<Profile> {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+    throw new WrongUsage(
+      `--profile ${file}: no such file (docs/your-own-platform/profile.yaml is one to begin with)`,
+    );
+  const source = readSource(readFileSync(file, 'utf8'));
+  if (source.syntax.length > 0)
+    throw withMistakes(
+      file,
+      source.syntax.map(({ position, message }) => ({
+        ...position,
+        text: `YAML: ${message.split('\n')[0]}`,
+      })),
+    );
+  const old = (source.value as { version?: unknown } | null)?.version;
+  const ofForm = old === 1 ? renamedKeys(source.value) : shapeMistakes(profileSchema, source.value);
+  if (ofForm.length > 0) throw placed(file, source, ofForm);
+  const read = profileSchema.parse(source.value);
+  const { profile, mistakes } = await asItsSystem(read);
+  if (mistakes.length > 0) throw placed(file, source, mistakes);
+  return absoluteProfile(profile, dirname(resolve(file)));
+}
+
+/** What the system's own schema says, and the profile with the defaults of it filled in. */
+async function asItsSystem(profile: Profile): Promise<{ profile: Profile; mistakes: Mistake[] }> {
+  if (!systemNames().includes(profile.system))
+    return {
+      profile,
+      mistakes: [unknownName('system', profile.system, systemNames(), ['system'])],
+    };
+  const schema = await deploymentSchema(profile.system);
+  if (schema === null) return { profile, mistakes: [] };
+  const mistakes = mistakesOf(schema, profile);
+  if (mistakes.length > 0) return { profile, mistakes };
+  const nodes = Object.entries(profile.nodes).map(([name, node]) => [
+    name,
+    { ...node, own: schema.node.parse(node.own) },
+  ]);
+  return {
+    profile: {
+      ...profile,
+      nodes: Object.fromEntries(nodes) as Profile['nodes'],
+      own: schema.own.parse(profile.own),
+    },
+    mistakes,
+  };
+}
+
+const mistakesOf = (schema: DeploymentSchema, profile: Profile): Mistake[] => [
+  ...shapeMistakes(schema.endpoints, profile.endpoints, ['endpoints']),
+  ...shapeMistakes(schema.credentials, profile.credentials, ['credentials']),
+  ...shapeMistakes(schema.own, profile.own, ['own']),
+  ...Object.entries(profile.nodes).flatMap(([name, node]) =>
+    shapeMistakes(schema.node, node.own, ['nodes', name, 'own']),
+  ),
+];
+
+interface Placed {
+  readonly line: number;
+  readonly column: number;
+  readonly text: string;
+}
+
+const placed = (file: string, source: Source, mistakes: readonly Mistake[]): WrongUsage =>
+  withMistakes(
+    file,
+    mistakes.map((mistake) => ({
+      ...source.position(mistake.path, mistake.key),
+      text: `${mistake.path.join('.') || 'the file'}: ${sentence(mistake)}`,
+    })),
+  );
+
+function withMistakes(file: string, mistakes: readonly Placed[]): WrongUsage {
+  const lines = mistakes
+    .toSorted((a, b) => a.line - b.line || a.column - b.column)
+    .map(({ line, column, text }) => `${file}:${line}:${column}: ${text}`);
+  const help = `docs/your-own-platform/profile.yaml has a word on each field of version ${profileVersion}`;
+  return new WrongUsage(`a profile with mistakes (${help})\n${lines.join('\n')}`);
+}
