@@ -14,6 +14,10 @@ export function actionWords(action: Action): string {
     }
     case 'toxiproxy':
       return `toxiproxy ${action.verb} ${action.proxy}${toxicWords(action)}`;
+    case 'http': {
+      const as = action.credential === undefined ? '' : ` as ${action.credential}`;
+      return `${action.method} ${action.path} at ${action.endpoint}${as}`;
+    }
     case 'database':
       return `database ${action.verb} ${action.slot}`;
   }

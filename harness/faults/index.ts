@@ -6,6 +6,7 @@ import { diskFill } from './disk-fill.ts';
 import { linkCut } from './link-cut.ts';
 import { linkLatency } from './link-latency.ts';
 import { processKill } from './process-kill.ts';
+import { processPause } from './process-pause.ts';
 import { serviceStop } from './service-stop.ts';
 import { sshRefuse } from './ssh-refuse.ts';
 
@@ -15,6 +16,7 @@ export const genericFaults: readonly FaultDefinition[] = [
   linkCut,
   linkLatency,
   processKill,
+  processPause,
   serviceStop,
   sshRefuse,
 ];

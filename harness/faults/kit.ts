@@ -1,7 +1,7 @@
 // What the fault files share: how a script becomes an action. Scripts are fixed; what varies comes
 // as "$1", "$2".
 import { z } from 'zod';
-import type { DockerAction, ShAction } from '../records/action.ts';
+import type { DockerAction, HttpAction, ShAction } from '../records/action.ts';
 import type { NodeProfile, Profile } from '../records/profile.ts';
 
 /** The parameter of every fault on a node. */
@@ -23,6 +23,12 @@ export function exec(part: string, script: string, ...args: string[]): DockerAct
     okCodes: [0],
   };
 }
+
+export const http = (
+  method: HttpAction['method'],
+  path: string,
+  more: Pick<HttpAction, 'endpoint'> & Partial<HttpAction>,
+): HttpAction => ({ kind: 'http', okStatus: [200, 201, 202, 204], method, path, ...more });
 
 export const withStdin = <A extends ShAction | DockerAction>(action: A, stdin: string): A => ({
   ...action,

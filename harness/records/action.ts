@@ -60,16 +60,37 @@ export const databaseAction = z.strictObject({
   slot: text,
 });
 
+/**
+ * One request to the platform, as one of its operators would make it. Address and token are named
+ * as in the profile; a secret never stands here.
+ */
+export const httpAction = z.strictObject({
+  kind: z.literal('http'),
+  endpoint: text,
+  credential: text.optional(),
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+  path: text.regex(/^\//),
+  body: z.record(text, z.unknown()).optional(),
+  /** Answers that mean success; any other is an error of the action. */
+  okStatus: z.array(z.number().int()).default([200, 201, 202, 204]),
+  /** The key of the JSON answer whose value is printed; the whole answer when left out. */
+  print: text.optional(),
+  /** Code 0 when this is printed, 1 when something else is. */
+  expect: text.optional(),
+});
+
 export const action = z.discriminatedUnion('kind', [
   shAction,
   dockerAction,
   toxiproxyAction,
   databaseAction,
+  httpAction,
 ]);
 export type Action = z.infer<typeof action>;
 export type ShAction = z.infer<typeof shAction>;
 export type DockerAction = z.infer<typeof dockerAction>;
 export type ToxiproxyAction = z.infer<typeof toxiproxyAction>;
+export type HttpAction = z.infer<typeof httpAction>;
 export type DatabaseAction = z.infer<typeof databaseAction>;
 
 /** Exit codes that mean success. */

@@ -16,6 +16,7 @@ export const undoKinds = [
   'toxic',
   'part-file',
   'slot',
+  'api',
 ] as const;
 
 /**

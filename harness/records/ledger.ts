@@ -38,6 +38,10 @@ export const targets = z.object({
   stack: z.string(),
   nodes: z.record(z.string(), nodeTarget),
   parts: z.record(z.string(), z.object({ container: z.string() })),
+  endpoints: z.record(z.string(), z.string()).default({}),
+  /** Files; what they hold is never written down. */
+  credentials: z.record(z.string(), z.string()).default({}),
+  connect: z.object({ address: z.string().optional(), caFile: z.string().optional() }).default({}),
   /** With the part that it runs in; ledgers of version 1 do not say which. */
   toxiproxy: z.object({ url: z.string(), part: z.string().optional() }).optional(),
   database: z

@@ -60,6 +60,7 @@ export function createExecutor(targets: Targets): Executor {
         if (action.kind === 'docker')
           return runDocker(await docker(), containerOf(targets, action.part), action, options);
         if (action.kind === 'database') return runDatabase(targets.database, action);
+        if (action.kind === 'http') return (await import('./run-http.ts')).runHttp(targets, action);
         return runToxiproxy(await toxiproxy(), action);
       }),
     onNode: (node, argv, options = {}) => timed(() => nodes.exec(node, argv, options)),

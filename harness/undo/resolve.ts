@@ -50,6 +50,7 @@ export function fillAction(action: Action, filling: Filling): Action {
         ...(action.toxicName === undefined ? {} : { toxicName: word(action.toxicName) }),
       };
     case 'database':
+    case 'http':
       return action;
   }
 }

@@ -23,12 +23,19 @@ export function targetsOf(
     };
     return [name, { ...bySsh, lifeline }];
   });
-  const { stack, parts, links } = profile;
+  const { stack, parts, links, endpoints, connect } = profile;
+  const credentials = Object.entries(profile.credentials).map(([name, file]) => [
+    name,
+    absolute(file),
+  ]);
   const database = watchedDatabase(profile);
   return targets.parse({
     stack,
     nodes: Object.fromEntries(nodes),
     parts,
+    endpoints,
+    credentials: Object.fromEntries(credentials),
+    connect: { ...connect, caFile: connect.caFile && absolute(connect.caFile) },
     toxiproxy: links && { url: links.toxiproxy, part: links.part },
     database: database && { ...database, passwordFile: absolute(database.passwordFile) },
   });

@@ -100,5 +100,9 @@ export function log(text: string): void {
 
 /** The drivers as well, so that nothing has to be read from disk when it matters. */
 export async function warmUp(): Promise<void> {
-  await Promise.all([import('../drivers/docker.ts'), import('../drivers/toxiproxy.ts')]);
+  await Promise.all([
+    import('../drivers/docker.ts'),
+    import('../drivers/toxiproxy.ts'),
+    import('./run-http.ts'),
+  ]);
 }

@@ -47,7 +47,7 @@ const points = [
 ] as const;
 const chains = {
   'node-1': ['node-rule', 'node-file', 'process'],
-  'node-2': ['unit', 'user', 'disk'],
+  'node-2': ['unit', 'user', 'disk', 'api'],
   parts: ['container', 'toxic', 'part-file', 'slot'],
 } as const;
 

@@ -108,6 +108,8 @@ export const faultCases: readonly FaultCase[] = [
   { fault: 'service.stop', params: {}, felt: silent },
   { fault: 'service.stop', params: { how: 'mask' }, felt: silent },
   { fault: 'process.kill', params: {}, felt: silent },
+  { fault: 'process.pause', params: {}, felt: silent },
+  { fault: 'node.fence', params: {}, felt: says(/^identity_revoked /) },
   { fault: 'disk.fill', params: {}, felt: fuller(99) },
   { fault: 'disk.fill', params: { fill: '95%' }, felt: fuller(94) },
   { fault: 'pty.delay', params: {}, felt: terminal(/^pty_ready_timeout/) },
@@ -157,4 +159,5 @@ export const killCases: Readonly<Record<string, Pick<FaultCase, 'fault' | 'param
   },
   process: { fault: 'process.kill', params: {} },
   slot: { fault: 'audit.slot', params: {} },
+  api: { fault: 'node.fence', params: {} },
 };

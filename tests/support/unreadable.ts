@@ -71,6 +71,12 @@ const onNode: Readonly<Record<string, (params: Record<string, unknown>) => Unrea
     noUnit(/^snapshot was of service\.stop ended with 1: No files found for no-such\.service/),
   'process.kill': () =>
     noUnit(/^snapshot restarts of process\.kill ended with 3: it does not run even now/),
+  'process.pause': () =>
+    noUnit(/^snapshot runs of process\.pause ended with 3: .*it does not run even now/),
+  'node.fence': () => ({
+    profile: ({ endpoints: { api: _, ...endpoints }, ...profile }) => ({ ...profile, endpoints }),
+    refusal: /^http: the profile names no endpoint api \(terminal, /,
+  }),
   // Where the ballast would lie is not on the root that has to get full.
   'disk.fill': () => ({
     byHand: {

@@ -3,6 +3,7 @@ import { dnsBreak } from './dns-break.ts';
 import { edgeRouteRemove } from './edge-route-remove.ts';
 import { egressBlock } from './egress-block.ts';
 import { httpRefuse } from './http-refuse.ts';
+import { nodeFence } from './node-fence.ts';
 import { ptyDelay } from './pty-delay.ts';
 import { tlsClientCert } from './tls-client-cert.ts';
 import { tlsStaleCa } from './tls-stale-ca.ts';
@@ -16,6 +17,7 @@ export const faults: readonly FaultDefinition[] = [
   edgeRouteRemove,
   egressBlock,
   httpRefuse,
+  nodeFence,
   ptyDelay,
   tlsClientCert,
   tlsStaleCa,
