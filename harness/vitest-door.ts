@@ -1,12 +1,13 @@
-import { existsSync, globSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import * as allure from 'allure-js-commons';
 import { Status } from 'allure-js-commons';
 import type { RuntimeMessage } from 'allure-js-commons/sdk';
 import { getGlobalTestRuntime } from 'allure-js-commons/sdk/runtime';
+import { attachable, labelsOf, type Step, stepOf } from '../reports/allure-mapping.ts';
 import type { RunRecord } from './records/run-record.ts';
 import type { Scenario } from './records/scenario.ts';
-import type { Reason } from './records/verdict.ts';
+import { type Reason, reasonWords } from './records/verdict.ts';
 import { runOn } from './run.ts';
 import { catalogue } from './scenarios/catalogue.ts';
 import { loadFiles, ScenarioMistakes } from './scenarios/load.ts';
@@ -46,87 +47,51 @@ async function runOnStackOfWorker(scenario: Scenario): Promise<RunRecord> {
   return runOn(scenario, { profile: loadProfile(stack), options });
 }
 
-const severityOf = { P0: 'blocker', P1: 'critical', P2: 'normal', P3: 'minor' } as const;
-
-async function label(record: {
-  title: string;
-  why: string;
-  severity: keyof typeof severityOf;
-  system: string;
-  scenario: string;
-  source: string[];
-  tags: string[];
-}): Promise<void> {
-  await allure.epic(record.system);
-  await allure.feature(record.scenario.split('/')[0] ?? record.system);
-  await allure.story(record.title);
-  await allure.severity(severityOf[record.severity]);
+async function label(record: Scenario['record']): Promise<void> {
+  await allure.labels(...labelsOf(record.scenario, record));
   await allure.description(record.why);
-  if (record.tags.length > 0) await allure.tags(...record.tags);
   // A report is opened from disk, where a path of the repository leads nowhere: the entry itself
   // goes along.
-  for (const id of record.source) {
-    await allure.label('catalogue', id);
+  for (const id of record.source)
     await allure.attachment(
       `catalogue: ${id}`,
       JSON.stringify(catalogue().get(id) ?? null, null, 2),
       'application/json',
     );
-  }
 }
 
 async function attach(run: RunRecord): Promise<void> {
-  for (const stage of run.stages) await stageStep(Date.parse(run.started_at), stage);
-  for (const file of globSync('{*,evidence/*}', { cwd: run.dir }).sort()) {
-    const path = join(run.dir, file);
-    const type = typeOf(file);
-    if (type !== undefined && existsSync(path))
-      await allure.attachmentPath(basename(file), path, { contentType: type });
-  }
+  const startedMs = Date.parse(run.started_at);
+  for (const stage of run.stages) await stageStep(stepOf(startedMs + stage.start_ms, stage), stage);
+  for (const { name, path, type } of attachable(run.dir))
+    if (existsSync(path)) await allure.attachmentPath(name, path, { contentType: type });
 }
 
 /**
- * Allure's own `step` takes the time of its body; these are over already, so its two messages are
- * sent with the times that were.
+ * Allure's own `step` takes the time of its body; these are over already, so its messages are sent
+ * with the times that were.
  */
-async function stageStep(startedMs: number, stage: RunRecord['stages'][number]): Promise<void> {
+async function stageStep(step: Step, { detail }: RunRecord['stages'][number]): Promise<void> {
   const runtime = getGlobalTestRuntime() as {
     sendMessage?(message: RuntimeMessage): PromiseLike<void>;
   };
-  const start = Math.round(startedMs + stage.start_ms);
-  await runtime.sendMessage?.({ type: 'step_start', data: { name: stage.stage, start } });
-  const parameters = [
-    ...(stage.detail === '' ? [] : [{ name: 'what', value: stage.detail.slice(0, 500) }]),
-    { name: 'own', value: `${stage.own_ms} ms` },
-  ];
+  const { name, start, stop, status } = step;
+  const parameters = [...step.parameters];
+  await runtime.sendMessage?.({ type: 'step_start', data: { name, start } });
   await runtime.sendMessage?.({ type: 'step_metadata', data: { parameters } });
-  const failed = stage.status === 'failed';
   await runtime.sendMessage?.({
     type: 'step_stop',
     data: {
-      stop: Math.round(start + stage.duration_ms),
-      status: failed ? Status.BROKEN : Status.PASSED,
-      ...(failed && { statusDetails: { message: stage.detail } }),
+      stop,
+      status: status === 'broken' ? Status.BROKEN : Status.PASSED,
+      ...(status === 'broken' && { statusDetails: { message: detail } }),
     },
   });
 }
 
-function typeOf(file: string): string | undefined {
-  const types: Record<string, string> = {
-    json: 'application/json',
-    jsonl: 'text/plain',
-    txt: 'text/plain',
-    log: 'text/plain',
-    png: 'image/png',
-  };
-  return types[file.split('.').at(-1) ?? ''];
-}
-
 /** Its last frame is the line of the YAML that did not hold. */
 export function expectationError(run: RunRecord): Error {
-  const lines = run.reasons.map(
-    (reason) => `${reason.field}: expected ${reason.expected}, observed ${reason.observed}`,
-  );
+  const lines = run.reasons.map(reasonWords);
   const error = new Error(`${run.verdict}: ${lines.join('\n')}\nrun folder: ${run.dir}`);
   // Allure calls an assertion that does not hold "failed", and everything else "broken".
   error.name = run.verdict === 'fail' ? 'AssertionError' : 'ScenarioNotJudged';

@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, extname, join } from 'node:path';
-import type { RunRecord } from '../harness/records/run-record.ts';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { reasonWords } from '../harness/records/verdict.ts';
+import { attachable, labelsOf, type Said, type Step, stepOf } from './allure-mapping.ts';
 import type { FolderRead } from './records.ts';
 
 /**
@@ -33,29 +27,9 @@ export function writeResults(results: string, folders: readonly FolderRead[]): v
   }
 }
 
-const severities: Readonly<Record<string, string>> = {
-  P0: 'blocker',
-  P1: 'critical',
-  P2: 'normal',
-  P3: 'minor',
-};
-
-/** What a scenario says of itself; a killed run has written it down, too. */
-interface Said {
-  readonly title?: string;
-  readonly why?: string;
-  readonly severity?: string;
-  readonly system?: string;
-  readonly source?: readonly string[];
-  readonly tags?: readonly string[];
-}
-
 function resultOf(uuid: string, results: string, folder: FolderRead): object {
   const said: Said = folder.record ?? saidIn(folder.dir);
-  const [feature = folder.scenario] = folder.scenario.split('/');
   const steps = stepsOf(folder);
-  const label = (name: string, value: string | undefined) =>
-    value === undefined ? [] : [{ name, value }];
   return {
     uuid,
     historyId: folder.scenario,
@@ -66,15 +40,8 @@ function resultOf(uuid: string, results: string, folder: FolderRead): object {
     stage: 'finished',
     start: steps[0]?.start,
     stop: steps.at(-1)?.stop,
-    labels: [
-      ...label('epic', said.system),
-      ...label('feature', feature),
-      ...label('story', said.title),
-      ...label('severity', severities[said.severity ?? '']),
-      ...(said.tags ?? []).flatMap((tag) => label('tag', tag)),
-      ...(said.source ?? []).flatMap((id) => label('catalogue', id)),
-    ],
-    steps,
+    labels: labelsOf(folder.scenario, said),
+    steps: steps.map((step) => ({ ...step, steps: [], attachments: [] })),
     attachments: attachmentsOf(folder.dir, results),
   };
 }
@@ -97,8 +64,7 @@ function outcomeOf({ dir, last, problem, record }: FolderRead): {
       statusDetails: { message: `interrupted, and undone; run folder ${dir}` },
     };
   const lines = record.reasons.map(
-    (reason) =>
-      `${reason.at ?? record.expectation.file} ${reason.field}: expected ${reason.expected}, observed ${reason.observed}`,
+    (reason) => `${reason.at ?? record.expectation.file} ${reasonWords(reason)}`,
   );
   return {
     status: record.verdict === 'fail' ? 'failed' : 'broken',
@@ -113,16 +79,6 @@ function saidIn(dir: string): Said {
   } catch {
     return {};
   }
-}
-
-interface Step {
-  readonly name: string;
-  readonly status: string;
-  readonly start: number;
-  readonly stop: number;
-  readonly steps: readonly never[];
-  readonly attachments: readonly never[];
-  readonly parameters: readonly { name: string; value: string }[];
 }
 
 function stepsOf({ dir, record }: FolderRead): Step[] {
@@ -142,24 +98,6 @@ function stepsOf({ dir, record }: FolderRead): Step[] {
           }),
         ],
   );
-}
-
-function stepOf(
-  start: number,
-  stage: Pick<RunRecord['stages'][number], 'duration_ms' | 'detail'> & {
-    stage: string;
-    status: string;
-  },
-): Step {
-  return {
-    name: stage.stage,
-    status: stage.status === 'failed' ? 'broken' : 'passed',
-    start: Math.round(start),
-    stop: Math.round(start + stage.duration_ms),
-    steps: [],
-    attachments: [],
-    parameters: stage.detail === '' ? [] : [{ name: 'what', value: stage.detail.slice(0, 500) }],
-  };
 }
 
 interface StageLine {
@@ -186,25 +124,13 @@ function eventsOf(dir: string): StageLine[] {
     });
 }
 
-const types: Readonly<Record<string, string>> = {
-  '.json': 'application/json',
-  '.jsonl': 'text/plain',
-  '.txt': 'text/plain',
-  '.log': 'text/plain',
-  '.png': 'image/png',
-};
-
 function attachmentsOf(
   dir: string,
   results: string,
 ): { name: string; source: string; type: string }[] {
-  return globSync('{*,evidence/*}', { cwd: dir })
-    .sort()
-    .flatMap((file) => {
-      const type = types[extname(file)];
-      if (type === undefined) return [];
-      const source = `${randomUUID()}-attachment${extname(file)}`;
-      copyFileSync(join(dir, file), join(results, source));
-      return [{ name: basename(file), source, type }];
-    });
+  return attachable(dir).map(({ name, path, type }) => {
+    const source = `${randomUUID()}-attachment${extname(name)}`;
+    copyFileSync(path, join(results, source));
+    return { name, source, type };
+  });
 }

@@ -1,6 +1,6 @@
 import type { SummaryEvent } from '../harness/records/events.ts';
 import { type RunRecord, unseenWords } from '../harness/records/run-record.ts';
-import { byWeight, type Verdict, worst } from '../harness/records/verdict.ts';
+import { byWeight, reasonWords, type Verdict, worst } from '../harness/records/verdict.ts';
 import type { FolderRead } from './records.ts';
 
 /** The table that ends every run, and the same as one JSON line. */
@@ -25,10 +25,7 @@ export function rowOf(record: RunRecord): Row {
     signal: seen?.signal ?? null,
     duration_ms: record.duration_ms,
     own_ms: record.own_ms,
-    why:
-      first === undefined
-        ? unseen(record)
-        : `${first.field}: expected ${first.expected}, observed ${first.observed}`,
+    why: first === undefined ? unseen(record) : reasonWords(first),
     dir: record.dir,
   };
 }

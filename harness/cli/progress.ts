@@ -1,4 +1,5 @@
 import type { Events, RunEvent } from '../records/events.ts';
+import { type Reason, reasonWords } from '../records/verdict.ts';
 
 /**
  * Live progress: one rewritten line on a terminal, plain lines into a pipe, JSON lines when asked
@@ -35,13 +36,8 @@ export function line(event: RunEvent): string | null {
   }
 }
 
-const reasonLine = (reason: {
-  at?: string | undefined;
-  field: string;
-  expected: string;
-  observed: string;
-}): string =>
-  `  ${reason.at === undefined ? '' : `${reason.at}: `}${reason.field}: expected ${reason.expected}, observed ${reason.observed}`;
+const reasonLine = (reason: Reason): string =>
+  `  ${reason.at === undefined ? '' : `${reason.at}: `}${reasonWords(reason)}`;
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`.padStart(7);

@@ -30,3 +30,6 @@ export const verdictRecord = z.strictObject({
   verdict: z.enum(verdicts),
   reasons: z.array(reason),
 });
+
+export const reasonWords = ({ field, expected, observed }: Reason): string =>
+  `${field}: expected ${expected}, observed ${observed}`;

@@ -1,4 +1,5 @@
 import { type Observation, type RunRecord, unseenWords } from '../records/run-record.ts';
+import { reasonWords } from '../records/verdict.ts';
 
 /** One paragraph for people, the first thing to read in a run folder. */
 export function summaryText(record: RunRecord): string {
@@ -23,7 +24,7 @@ export function summaryText(record: RunRecord): string {
     ),
     ...record.reasons.map((one) => {
       const where = one.at === undefined ? '' : `${one.at}: `;
-      return `reason    ${where}${one.field}: expected ${one.expected}, observed ${one.observed}`;
+      return `reason    ${where}${reasonWords(one)}`;
     }),
     ...record.leftovers.map((left) => `left      ${left}`),
   ];
