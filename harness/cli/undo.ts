@@ -1,3 +1,4 @@
+import type { SweepReport } from '../undo/sweep.ts';
 import { mustBeKnown, readOptions } from './arguments.ts';
 
 export const summary = 'take back what a crashed run left';
@@ -81,6 +82,15 @@ export async function run(argv: readonly string[]): Promise<number> {
     );
   const unproven = report.unproven.length + report.unsearched.length;
   const code = unproven === 0 ? 0 : 3;
+  tell(report, code, options);
+  return code;
+}
+
+function tell(
+  report: SweepReport,
+  code: number,
+  options: { readonly json: boolean; readonly 'dry-run': boolean },
+): void {
   if (options.json)
     process.stdout.write(
       `${JSON.stringify({ ok: code === 0, dry_run: options['dry-run'], ...report }, null, 2)}\n`,
@@ -90,8 +100,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(
       code === 0
         ? `nothing is left${report.lines.length === 0 ? ', and nothing was to be done' : ''}\n`
-        : `unproven: ${unproven}\n`,
+        : `unproven: ${report.unproven.length + report.unsearched.length}\n`,
     );
   }
-  return code;
 }

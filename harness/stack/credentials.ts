@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Addresses } from './addresses.ts';
-import { docker, dockerQuietly } from './engine.ts';
+import { docker, dockerQuietly } from './docker-cli.ts';
 import { containerOf, stackDir } from './names.ts';
 
 /** The file names in the folder of a stack; the profile names them too. */

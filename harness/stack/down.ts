@@ -2,7 +2,8 @@
 // engine left it.
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dockerQuietly, type Kind, labelled, stacksInEngine } from './engine.ts';
+import { dockerQuietly } from './docker-cli.ts';
+import { type Kind, labelled, stacksInEngine } from './engine.ts';
 import { disksIn, releaseLoops } from './loops.ts';
 import { stackDir, stacksWithState } from './names.ts';
 

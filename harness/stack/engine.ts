@@ -1,26 +1,6 @@
-// The few words spoken to the Docker client about stacks. Commands go without a shell.
-import { execa } from 'execa';
+// What the engine holds of stacks.
+import { docker, dockerQuietly } from './docker-cli.ts';
 import { stackLabel } from './names.ts';
-
-export async function docker(args: readonly string[], signal?: AbortSignal): Promise<string> {
-  const result = await execa('docker', args, {
-    reject: false,
-    stdin: 'ignore',
-    ...(signal && { cancelSignal: signal }),
-  });
-  if (result.failed) {
-    throw new Error(
-      `docker ${args.slice(0, 2).join(' ')}: ${result.stderr.trim().split('\n').slice(-3).join('\n') || result.shortMessage}`,
-    );
-  }
-  return result.stdout;
-}
-
-/** Like `docker`, for clearing away: what is gone already is no error. */
-export async function dockerQuietly(args: readonly string[]): Promise<string> {
-  const { stdout } = await execa('docker', args, { reject: false, stdin: 'ignore' });
-  return stdout;
-}
 
 const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 

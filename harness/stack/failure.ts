@@ -1,8 +1,8 @@
 // Why a stack did not come up: which parts are not running or keep restarting, and the end of what
 // they said.
 
-import { execa } from 'execa';
 import { messageOf } from '../base/message-of.ts';
+import { tryDocker } from './docker-cli.ts';
 import { type ContainerState, containersOf } from './engine.ts';
 
 const tailLines = 15;
@@ -18,13 +18,9 @@ async function tailOf(
   { service, container, state, exitCode, restarts }: ContainerState,
   lines: number,
 ): Promise<string> {
-  const logs = await execa('docker', ['logs', '--tail', String(lines), container], {
-    reject: false,
-    stdin: 'ignore',
-    all: true,
-  });
+  const { all } = await tryDocker(['logs', '--tail', String(lines), container]);
   const head = `--- ${service}: ${state}${state === 'exited' ? ` with ${exitCode}` : ''}, ${restarts} restarts`;
-  return `${head}\n${logs.all.trim() || '(said nothing)'}`;
+  return `${head}\n${all.trim() || '(said nothing)'}`;
 }
 
 /** Parts with trouble; when there are none, the ones through which everything goes. */

@@ -4,17 +4,12 @@
 
 import { join } from 'node:path';
 import { messageOf } from '../base/message-of.ts';
-import {
-  endChildrenOnSignal,
-  isEnding,
-  repoRoot,
-  run,
-  withProgress,
-} from './bootstrap/machine.mjs';
+import { endChildrenOnSignal, isEnding, repoRoot, withProgress } from './bootstrap/machine.mjs';
+import { docker, dockerQuietly } from './docker-cli.ts';
 import { exclusively } from './exclusively.ts';
 import { makeBase } from './images/base.ts';
 import { type ImageName, imageNames, imageTags, withParents } from './images/catalogue.ts';
-import { build, docker, presentTags, staleTags } from './images/docker.ts';
+import { build, presentTags, staleTags } from './images/docker.ts';
 import { makeRuntime } from './images/runtime.ts';
 import { makeToxiproxy } from './images/toxiproxy.ts';
 
@@ -59,7 +54,7 @@ async function pointLatest(names: readonly ImageName[], tags: Tags): Promise<Map
   for (const name of names) {
     const id = present.get(tags[name]);
     if (id !== undefined && present.get(`${name}:latest`) !== id) {
-      await docker('tag', tags[name], `${name}:latest`);
+      await docker(['tag', tags[name], `${name}:latest`]);
     }
   }
   return present;
@@ -76,7 +71,7 @@ async function prune(
   for (const name of needed) {
     for (const tag of staleTags(present.keys(), name, tags[name])) {
       // A refusal means that a container still runs from it: then it stays.
-      await run('docker', ['rmi', tag]);
+      await dockerQuietly(['rmi', tag]);
     }
   }
 }
@@ -87,7 +82,7 @@ async function buildMissing(needed: readonly ImageName[], tags: Tags): Promise<v
     await withProgress(`image ${tags[name]}`, () => makers[name](tags));
     // Sources edited during the build: what was built may be neither old nor new, and must not keep
     // the tag.
-    if (imageTags()[name] !== tags[name]) await run('docker', ['rmi', tags[name]]);
+    if (imageTags()[name] !== tags[name]) await dockerQuietly(['rmi', tags[name]]);
   }
   await prune(needed, tags, await pointLatest(needed, tags));
 }

@@ -5,7 +5,7 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
-import { dockerQuietly } from './engine.ts';
+import { dockerQuietly } from './docker-cli.ts';
 
 export interface Disk {
   readonly dev: bigint;

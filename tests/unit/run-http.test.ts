@@ -1,6 +1,6 @@
 // Actions of kind `http` against a server that answers as it should, and in ways that it should not.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const bodyOf = async (incoming: IncomingMessage): Promise<string> => {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'run-http-'));
   writeFileSync(join(folder, 'token'), 'tok-1234567890\n');
-  server = createServer(async (incoming, answer) => {
+  const respond = async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
     const { method = '', url = '', headers } = incoming;
     asked.push({ method, url, token: headers.authorization ?? '', body: await bodyOf(incoming) });
     if (url === '/half') {
@@ -32,7 +32,8 @@ beforeAll(async () => {
     } else if (url === '/text') answer.end('all is well');
     else if (url === '/thing') answer.end(JSON.stringify({ state: 'active', tags: ['a'] }));
     else answer.writeHead(Number(url.slice(1))).end('{"error":"no"}');
-  });
+  };
+  server = createServer((incoming, answer) => void respond(incoming, answer));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 afterAll(() => {

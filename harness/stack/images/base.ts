@@ -9,7 +9,8 @@ import {
   readAptSources,
   securityMirror,
 } from '../bootstrap/apt.mjs';
-import { isEnding, repoRoot, run, say, stateDir, which } from '../bootstrap/machine.mjs';
+import { isEnding, repoRoot, say, stateDir, which } from '../bootstrap/machine.mjs';
+import { tryDocker } from '../docker-cli.ts';
 import { build, buildCommand, label, logFileOf } from './docker.ts';
 
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
@@ -49,8 +50,8 @@ async function mmdebstrapAvailable(): Promise<boolean> {
 
 /** A machine that has the pulled image already needs neither way's network. */
 async function pulledAlready(): Promise<boolean> {
-  const { code } = await run('docker', ['image', 'inspect', 'debian:bookworm-slim']);
-  return code === 0;
+  const { ok } = await tryDocker(['image', 'inspect', 'debian:bookworm-slim']);
+  return ok;
 }
 
 export async function makeBase(tag: string): Promise<void> {

@@ -1,17 +1,11 @@
-// The few words spoken to the Docker client while images are made. Commands go without a shell, the
-// full output of each to a log file, and the end of that log into the error.
+// How images are built: the full output of each command goes to a log file, and the end of that log
+// into the error.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lastLines, run, SetupError, stateDir } from '../bootstrap/machine.mjs';
+import { docker, tryDocker } from '../docker-cli.ts';
 
 export const label = 'dev.hopdrill.image=1';
-
-export async function docker(...args: string[]): Promise<string> {
-  const result = await run('docker', args);
-  if (result.code === 0) return result.stdout.trim();
-  const text = `docker ${args.slice(0, 2).join(' ')}: ${lastLines(result.stderr, 5)}`;
-  throw new Error(text);
-}
 
 export function logFileOf(image: string): string {
   const file = join(stateDir(), `build-${image}.log`);
@@ -51,9 +45,9 @@ const proxyArgs = () =>
  * engine's own images, and the parents lie nowhere else. Without the plugin, the classic builder.
  */
 async function buildWords(): Promise<{ words: string[]; env: Record<string, string> }> {
-  const { code } = await run('docker', ['buildx', 'version'], { deadlineMs: 20_000 });
-  if (code !== 0) return { words: ['build'], env: { DOCKER_BUILDKIT: '0' } };
-  const context = await docker('context', 'inspect', '--format', '{{.Name}}');
+  const { ok } = await tryDocker(['buildx', 'version'], AbortSignal.timeout(20_000));
+  if (!ok) return { words: ['build'], env: { DOCKER_BUILDKIT: '0' } };
+  const context = await docker(['context', 'inspect', '--format', '{{.Name}}']);
   return {
     words: ['buildx', 'build', '--builder', context, '--load', '--progress', 'plain'],
     env: {},
@@ -91,7 +85,7 @@ export async function build({ image, tag, dockerfile, context, args }: Build): P
 /** Every tag of ours that the engine holds, with the id of its image. */
 export async function presentTags(): Promise<Map<string, string>> {
   const format = '{{.Repository}}:{{.Tag}} {{.ID}}';
-  const text = await docker('image', 'ls', '--filter', 'reference=gpuaas-*', '--format', format);
+  const text = await docker(['image', 'ls', '--filter', 'reference=gpuaas-*', '--format', format]);
   const pairs = text
     .split('\n')
     .map((line) => line.split(' '))

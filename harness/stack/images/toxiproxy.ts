@@ -15,7 +15,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { debianMirror, readAptSources } from '../bootstrap/apt.mjs';
 import { isEnding, repoRoot, run, say, stateDir, which } from '../bootstrap/machine.mjs';
-import { build, buildCommand, docker, logFileOf } from './docker.ts';
+import { docker } from '../docker-cli.ts';
+import { build, buildCommand, logFileOf } from './docker.ts';
 
 const version = '2.12.0';
 const image = 'gpuaas-toxiproxy';
@@ -67,12 +68,12 @@ async function compileInBuilder(base: string, work: string): Promise<string> {
     context,
     args,
   });
-  const container = await docker('create', tag, 'true');
+  const container = await docker(['create', tag, 'true']);
   try {
-    await docker('cp', `${container}:/out/server`, join(work, 'server'));
+    await docker(['cp', `${container}:/out/server`, join(work, 'server')]);
   } finally {
-    await docker('rm', container);
-    await docker('rmi', tag);
+    await docker(['rm', container]);
+    await docker(['rmi', tag]);
   }
   return join(work, 'server');
 }
