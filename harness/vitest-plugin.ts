@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { notYetFileName } from './scenarios/not-yet.ts';
-import { readSource } from './scenarios/source.ts';
+import { readSource } from './yaml/source.ts';
 
 /**
  * Makes every scenario file a vitest test: file filters, `-t`, sharding, reporters and Allure come

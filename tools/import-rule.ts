@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const below = [
   'base',
   'records',
+  'yaml',
   'drivers',
   'undo',
   'faults',
@@ -28,20 +29,22 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Helpers that know no record and no target.
   base: [],
   records: ['base'],
+  // Files that people write, read with every mistake at once and its place.
+  yaml: ['base', 'records'],
   drivers: ['base', 'records'],
   undo: ['base', 'records', 'drivers'],
   faults: ['base', 'records', 'drivers', 'undo'],
   preflight: ['base', 'records', 'drivers'],
   systems: ['base', 'records', 'drivers', 'preflight', 'faults'],
   // The words that a scenario may use come from the faults and systems that there are.
-  scenarios: ['base', 'records', 'faults', 'systems'],
+  scenarios: ['base', 'records', 'yaml', 'faults', 'systems'],
   // A verdict comes from the record alone.
   judge: ['base', 'records'],
   plan: ['base', 'records', 'undo', 'faults', 'preflight', 'systems', 'scenarios'],
   'run-tools': ['base', 'records', 'drivers', 'undo', 'preflight', 'systems', 'plan'],
   run: below,
-  // The machine that stacks run on; it asks their readiness over the wire, hence the drivers.
-  stack: ['base', 'records', 'drivers'],
+  // The machine that stacks run on. A stack is ready when the preflight of its system is green.
+  stack: ['base', 'records', 'yaml', 'drivers', 'preflight', 'systems'],
   cli: [...below, 'run', 'stack', 'reports'],
   plugin: [...below, 'run', 'stack', 'reports'],
   reports: ['base', 'records'],

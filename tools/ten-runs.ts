@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { command, hopdrill } from './bench/processes.ts';
 import { eventsOf } from './bench/scenarios.ts';
 
-const help = `Usage: node tools/ten-runs.ts [--stack NAME] [--runs N] [--profile fast|seed-defaults] [scenario|folder|glob ...]
+const help = `Usage: node tools/ten-runs.ts [--stack NAME] [--runs N] [--policies SET] [scenario|folder|glob ...]
 
 Runs "hopdrill run scenarios/gpuaas --shuffle N" for N = 1 to 10 on one stack (its own, unless named), samples the summed PSS of
 the harness's processes each second, and after each run asks "hopdrill undo --dry-run" whether anything was left.
@@ -26,7 +26,7 @@ interface Run {
 const options = {
   stack: { type: 'string' },
   runs: { type: 'string', default: '10' },
-  profile: { type: 'string', default: 'fast' },
+  policies: { type: 'string' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -99,7 +99,13 @@ async function main(): Promise<number> {
   const runs: Run[] = [];
   try {
     if (values.stack === undefined)
-      await command(hopdrill, ['up', '--stack', stack, '--browser', '--profile', values.profile]);
+      await command(hopdrill, [
+        'up',
+        '--stack',
+        stack,
+        '--browser',
+        ...(values.policies === undefined ? [] : ['--policies', values.policies]),
+      ]);
     for (let number = 1; number <= Number(values.runs) && !stopped.signal.aborted; number += 1) {
       const run = await oneRun(number, stack, patterns);
       runs.push(run);

@@ -8,54 +8,104 @@ import { counts, lines, paceOf, rowOfFolder, worstOf } from '../../reports/summa
 import { type EndingSignal, exitCodes, exitOfSignal } from '../records/exit-codes.ts';
 import { outFolder } from './arguments.ts';
 import { controlCounts, controlLines, controlled } from './controls.ts';
-import { outliveReaders } from './output.ts';
-import { ignoreSignals, onSignal } from './signals.ts';
+import { onSignal } from './signals.ts';
 
-/**
- * `npm run chaos`: stacks up, every scenario as a vitest test, one Allure file, JUnit, a table,
- * stacks down. Arguments are passed on to vitest; `--stacks N`, `--profile NAME`, `--out DIR`,
- * `--keep` and `--no-browser` are ours.
- */
+export const summary = 'run the whole catalogue as tests, with one report (only in a checkout)';
+export const help = `Usage: npm run chaos -- [options] [file ...] [options of vitest]
+
+Brings stacks up, runs every scenario of the system as a test, writes one Allure report, JUnit and a table, judges the
+controls over the stored records, and takes the stacks down.
+
+  --system NAME    scenarios and stack of another system
+  --stacks N       on N stacks side by side (1 to 8)
+  --policies SET   the numbers that the stacks live by (default: the system's first set)
+  --no-OPTION      without something that the system may be brought up with: all are by themselves
+  --out DIR        write run folders and reports there (default: reports/out)
+  --keep           leave the stacks up
+
+Examples:
+  npm run chaos
+  npm run chaos -- --stacks 2 --no-browser
+  npm run chaos -- scenarios/gpuaas/terminal --keep
+
+Exit codes: 0 all passed, 1 fail, 2 inconclusive, 3 dirty, 4 aborted, 64 wrong usage, 70 internal error,
+129/130/143 interrupted, with what was broken put back.
+`;
+
 const root = resolve(import.meta.dirname, '../..');
 const bin = (name: string): string => join(root, 'node_modules/.bin', name);
 const say = (text: string): void => void process.stderr.write(`chaos: ${text}\n`);
 
 interface Wanted {
   readonly stacks: readonly string[];
-  readonly profile: string;
+  readonly policies: string | undefined;
   readonly out: string;
-  readonly browser: boolean;
+  /** Names of options that the stacks are brought up without. */
+  readonly without: readonly string[];
   readonly keep: boolean;
   readonly rest: readonly string[];
 }
 
+const wrong = (text: string): Error =>
+  Object.assign(new Error(`chaos: ${text}`), { exitCode: exitCodes.usage });
+
 export function read(argv: readonly string[]): Wanted {
   const rest: string[] = [];
+  const without: string[] = [];
   const own: Record<string, string> = {};
   for (let index = 0; index < argv.length; index += 1) {
     const word = argv[index] ?? '';
     const [name = '', attached] = word.split('=', 2);
-    if (['--stacks', '--profile', '--out'].includes(name)) {
+    if (name === '--profile') throw wrong('--profile: policies are given with --policies');
+    if (['--stacks', '--policies', '--out'].includes(name)) {
       own[name] = attached ?? argv[index + 1] ?? '';
       if (attached === undefined) index += 1;
-    } else if (name === '--keep' || name === '--no-browser') own[name] = 'yes';
+    } else if (name === '--keep') own[name] = 'yes';
+    else if (name.startsWith('--no-')) without.push(name.slice('--no-'.length));
     else rest.push(word);
   }
   const count = Number(own['--stacks'] ?? 1);
   if (!Number.isInteger(count) || count < 1 || count > 8)
-    throw Object.assign(new Error('chaos: --stacks: a whole number from 1 to 8'), {
-      exitCode: exitCodes.usage,
-    });
+    throw wrong('--stacks: a whole number from 1 to 8');
   const stacks = Array.from({ length: count }, (_, index) =>
     index === 0 ? 'chaos' : `chaos-${index + 1}`,
   );
   return {
     stacks,
-    profile: own['--profile'] ?? 'fast',
+    policies: own['--policies'],
     out: own['--out'] === undefined ? outDir : outFolder('chaos', own['--out']),
-    browser: own['--no-browser'] === undefined,
+    without,
     keep: own['--keep'] !== undefined,
     rest,
+  };
+}
+
+interface Platform {
+  readonly system: string;
+  /** Words of `up` for one more stack. */
+  readonly up: readonly string[];
+  /** Words for vitest. */
+  readonly rest: readonly string[];
+  /** Whether the system's first set of policies is used. */
+  readonly usualPolicies: boolean;
+}
+
+async function platformOf({ policies, without }: Wanted): Promise<Platform> {
+  const { stackFileOf, usualSystem } = await import('../systems/index.ts');
+  const { name } = await usualSystem();
+  const composeFile = await stackFileOf(name);
+  if (composeFile === null) throw wrong(`${name} names no compose file to bring up`);
+  const { readStackFile } = await import('../stack/read-declaration.ts');
+  const file = readStackFile(composeFile);
+  const options = Object.keys(file.options);
+  const wanted = options.filter((one) => !without.includes(one)).map((one) => `--${one}`);
+  const [usual] = Object.keys(file.policies?.sets ?? {});
+  return {
+    system: name,
+    up: ['--system', name, ...(policies === undefined ? [] : ['--policies', policies]), ...wanted],
+    // Somebody else's, as --no-color is.
+    rest: without.filter((one) => !options.includes(one)).map((one) => `--no-${one}`),
+    usualPolicies: policies === undefined || policies === usual,
   };
 }
 
@@ -106,6 +156,7 @@ function execute(
 }
 
 async function chaos(wanted: Wanted): Promise<number> {
+  const platform = await platformOf(wanted);
   const { main } = await import('./main.ts');
   const started = new Date();
   const results = join(wanted.out, 'allure-results');
@@ -115,15 +166,7 @@ async function chaos(wanted: Wanted): Promise<number> {
   let code: number = exitCodes.internal;
   try {
     for (const stack of wanted.stacks) {
-      const argv = [
-        'up',
-        '--stack',
-        stack,
-        '--profile',
-        wanted.profile,
-        ...(wanted.browser ? ['--browser'] : []),
-      ];
-      const up = await main(argv);
+      const up = await main(['up', '--stack', stack, ...platform.up]);
       if (up !== 0) return up;
     }
     if (stopped !== undefined) return exitOfSignal[stopped];
@@ -135,10 +178,10 @@ async function chaos(wanted: Wanted): Promise<number> {
     };
     const filters = wanted.rest.some((word) => word.includes('scenarios/'))
       ? []
-      : ['scenarios/gpuaas'];
+      : [`scenarios/${platform.system}`];
     code = await execute(
       bin('vitest'),
-      ['run', '--project', 'scenarios', ...filters, ...wanted.rest],
+      ['run', '--project', 'scenarios', ...filters, ...wanted.rest, ...platform.rest],
       {
         ...env,
         HOPDRILL_ALLURE_RESULTS: results,
@@ -151,7 +194,7 @@ async function chaos(wanted: Wanted): Promise<number> {
     {
       started,
       stacks: wanted.stacks,
-      profile: wanted.profile,
+      usualPolicies: platform.usualPolicies,
       out: wanted.out,
       wallMs: performance.now() - began,
       results,
@@ -163,30 +206,28 @@ async function chaos(wanted: Wanted): Promise<number> {
 interface Ended {
   readonly started: Date;
   readonly stacks: readonly string[];
-  readonly profile: string;
+  readonly usualPolicies: boolean;
   readonly out: string;
   readonly wallMs: number;
   readonly results: string;
 }
 
-/**
- * DESIGN 10: the catalogue on two stacks with the fast profile takes at most this long a scenario.
- */
+/** On two stacks with the usual policies a scenario takes at most this long. */
 const reachSeconds = 8;
 
-function paceLine(folders: readonly FolderRead[], profile: string, stacks: number): string {
+function paceLine(folders: readonly FolderRead[], usualPolicies: boolean, stacks: number): string {
   const pace = paceOf(folders.flatMap(({ record }) => record ?? []));
   if (pace === null) return '';
   const { spanSeconds, perScenario } = pace;
   const reach =
-    profile === 'fast' && stacks === 2
+    usualPolicies && stacks === 2
       ? ` (reach ${reachSeconds} s: ${perScenario <= reachSeconds ? 'yes' : 'no'})`
       : '';
   return `first baseline to last recover: ${spanSeconds.toFixed(1)} s, ${perScenario.toFixed(1)} s a scenario on ${stacks} ${stacks === 1 ? 'stack' : 'stacks'}${reach}\n`;
 }
 
 async function finish(
-  { started, stacks, profile, out, wallMs, results }: Ended,
+  { started, stacks, usualPolicies, out, wallMs, results }: Ended,
   vitestCode: number,
 ): Promise<number> {
   // Somebody else may run scenarios on other stacks meanwhile; those are not ours to count.
@@ -204,7 +245,7 @@ async function finish(
   ).catch(() => 1);
   say(made === 0 ? `report: ${join(report, 'index.html')}` : 'no Allure report could be made');
   process.stdout.write(
-    `\n${lines(rows)}\n\n${paceLine(folders, profile, stacks.length)}wall with up and down: ${(wallMs / 1000).toFixed(1)} s\n`,
+    `\n${lines(rows)}\n\n${paceLine(folders, usualPolicies, stacks.length)}wall with up and down: ${(wallMs / 1000).toFixed(1)} s\n`,
   );
   const worst = worstOf(rows);
   const nothing = rows.length === 0;
@@ -223,14 +264,15 @@ async function finish(
     : exitCodes[worst];
 }
 
-if (import.meta.main) {
-  outliveReaders();
-  onSignal(stop);
+export async function run(argv: readonly string[]): Promise<number> {
+  const wanted = read(argv);
+  const { setup } = await import('../stack/bootstrap/setup.mjs');
+  const code = await setup(['--for', 'chaos']);
+  if (code !== 0) return code;
+  const end = onSignal(stop);
   try {
-    process.exitCode = await chaos(read(process.argv.slice(2)));
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n`);
-    process.exitCode = (error as { exitCode?: number }).exitCode ?? exitCodes.internal;
+    return await chaos(wanted);
+  } finally {
+    end();
   }
-  ignoreSignals();
 }

@@ -25,6 +25,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: () => load('doctor'),
   report: () => load('report'),
   status: () => load('status'),
+  chaos: () => load('chaos'),
 };
 
 /** Wrong usage, as sysexits.h has it. */

@@ -1,6 +1,6 @@
 // A profile of version 1: what each of its keys is called now.
 import { profileVersion } from '../records/profile.ts';
-import type { Mistake } from '../scenarios/mistake.ts';
+import type { Mistake } from '../yaml/mistake.ts';
 
 type Path = readonly (string | number)[];
 const now: Readonly<Record<string, string>> = {

@@ -2,12 +2,13 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Profile, profile as profileSchema, profileVersion } from '../records/profile.ts';
-import { type Mistake, sentence, unknownName } from '../scenarios/mistake.ts';
-import { shapeMistakes } from '../scenarios/shape.ts';
-import { readSource, type Source } from '../scenarios/source.ts';
 import { absoluteProfile } from '../stack/absolute-profile.ts';
 import type { DeploymentSchema } from '../systems/define.ts';
 import { deploymentSchema, systemNames } from '../systems/index.ts';
+import { mistakeLines, syntaxLines } from '../yaml/lines.ts';
+import { type Mistake, unknownName } from '../yaml/mistake.ts';
+import { shapeMistakes } from '../yaml/shape.ts';
+import { readSource, type Source } from '../yaml/source.ts';
 import { WrongUsage } from './arguments.ts';
 import { renamedKeys } from './profile-version-1.ts';
 
@@ -18,14 +19,8 @@ export async function readProfile(file: string): Promise<Profile> {
       `--profile ${file}: no such file (docs/your-own-platform/profile.yaml is one to begin with)`,
     );
   const source = readSource(readFileSync(file, 'utf8'));
-  if (source.syntax.length > 0)
-    throw withMistakes(
-      file,
-      source.syntax.map(({ position, message }) => ({
-        ...position,
-        text: `YAML: ${message.split('\n')[0]}`,
-      })),
-    );
+  const syntax = syntaxLines(file, source);
+  if (syntax.length > 0) throw withMistakes(syntax);
   const old = (source.value as { version?: unknown } | null)?.version;
   const ofForm = old === 1 ? renamedKeys(source.value) : shapeMistakes(profileSchema, source.value);
   if (ofForm.length > 0) throw placed(file, source, ofForm);
@@ -69,25 +64,10 @@ const mistakesOf = (schema: DeploymentSchema, profile: Profile): Mistake[] => [
   ),
 ];
 
-interface Placed {
-  readonly line: number;
-  readonly column: number;
-  readonly text: string;
-}
-
 const placed = (file: string, source: Source, mistakes: readonly Mistake[]): WrongUsage =>
-  withMistakes(
-    file,
-    mistakes.map((mistake) => ({
-      ...source.position(mistake.path, mistake.key),
-      text: `${mistake.path.join('.') || 'the file'}: ${sentence(mistake)}`,
-    })),
-  );
+  withMistakes(mistakeLines(file, source, mistakes, { withPath: true }));
 
-function withMistakes(file: string, mistakes: readonly Placed[]): WrongUsage {
-  const lines = mistakes
-    .toSorted((a, b) => a.line - b.line || a.column - b.column)
-    .map(({ line, column, text }) => `${file}:${line}:${column}: ${text}`);
+function withMistakes(lines: readonly string[]): WrongUsage {
   const help = `docs/your-own-platform/profile.yaml has a word on each field of version ${profileVersion}`;
   return new WrongUsage(`a profile with mistakes (${help})\n${lines.join('\n')}`);
 }

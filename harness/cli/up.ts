@@ -1,43 +1,94 @@
 import { isStackName } from '../stack/names.ts';
+import { readStackFile, type StackFile } from '../stack/read-declaration.ts';
 import type { UpResult } from '../stack/up.ts';
+import { type AskedSystem, stackFileOf, usualSystem } from '../systems/index.ts';
 import { readOptions, WrongUsage } from './arguments.ts';
 import { onSignal } from './signals.ts';
 
 export const summary = 'bring up a stack of the platform under test';
-export const help = `Usage: hopdrill up [--stack NAME] [--profile fast|seed-defaults] [--browser] [--keep] [--json]
+export async function help(): Promise<string> {
+  const { system, file } = await target();
+  const own = Object.entries(file.options).map(
+    ([name, option]) => `  --${name.padEnd(14)} ${option.help}\n`,
+  );
+  const sets = Object.keys(file.policies?.sets ?? {});
+  const of = sets.length === 0 ? 'none' : `${sets.join(', ')}; the first one by itself`;
+  return `Usage: hopdrill up [--system NAME] [--stack NAME] [--policies SET] [options]
 
-Brings a stack up and waits until it answers: the edge, both nodes, and a terminal on each of them.
-Several stacks live side by side under their own names, networks and ports, published on loopback only.
-Ctrl-C takes away what was begun. A stack that is up already is noticed within a second.
+Brings a stack up and waits until its preflight is green. Several stacks live side by side under their own names,
+networks and ports, published on loopback only. Ctrl-C takes away what was begun. A stack that is up already is
+noticed within a second.
 
+  --system NAME    what to bring up: a system of hopdrill, or the path of a module with one of your own
   --stack NAME     its name (default: default)
-  --profile NAME   policy values: fast (default) or seed-defaults
-  --browser        with a Chromium of its own
+  --policies SET   the numbers that it lives by
   --keep           leave a stack that did not come up as it is
   --json           one JSON document on stdout; progress stays on stderr
 
+Of ${system.name} (--system NAME --help tells of another system):
+  policies         ${of}
+${own.join('')}
 Examples:
   hopdrill up
-  hopdrill up --stack drill --profile seed-defaults --browser
+  hopdrill up --system one-hop
+  hopdrill up --stack drill${[...(sets[1] === undefined ? [] : [` --policies ${sets[1]}`]), ...Object.keys(file.options).map((name) => ` --${name}`)].join('')}
 
 Exit codes: 0 up, 1 did not come up, 64 wrong usage, 69 a prerequisite cannot be had, 70 internal error, 130 interrupted.
 `;
+}
 
 const options = {
   stack: { type: 'string', default: 'default' },
-  profile: { type: 'string', default: 'fast' },
-  browser: { type: 'boolean', default: false },
+  policies: { type: 'string' },
   keep: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
+  // Only to say what it is called now.
+  profile: { type: 'string' },
 } as const;
 
-function read(argv: readonly string[]) {
-  const { stack, profile, browser, keep, json } = readOptions('up', argv, options);
+interface Wanted {
+  readonly system: AskedSystem;
+  readonly file: StackFile;
+  readonly stack: string;
+  readonly policies: string | null;
+  readonly options: readonly string[];
+  readonly keep: boolean;
+  readonly json: boolean;
+}
+
+async function target(): Promise<Pick<Wanted, 'system' | 'file'>> {
+  const system = await usualSystem();
+  const composeFile = await stackFileOf(system.name);
+  if (composeFile === null)
+    throw new WrongUsage(
+      `up: ${system.name} has no stack to bring up: its module names no compose file`,
+    );
+  return { system, file: readStackFile(composeFile) };
+}
+
+async function read(argv: readonly string[]): Promise<Wanted> {
+  const { system, file } = await target();
+  const own = Object.fromEntries(
+    Object.keys(file.options).map((name) => [name, { type: 'boolean', default: false }] as const),
+  );
+  const given = readOptions('up', argv, { ...own, ...options });
+  const { stack, keep, json } = given;
+  if (given.profile !== undefined)
+    throw new WrongUsage(
+      'up: --profile: policies are given with --policies ("hopdrill up --help")',
+    );
   if (!isStackName(stack))
     throw new WrongUsage(`up: --stack ${stack}: a letter, then letters, digits and dashes`);
-  if (profile !== 'fast' && profile !== 'seed-defaults')
-    throw new WrongUsage(`up: --profile ${profile}: fast or seed-defaults ("hopdrill up --help")`);
-  return { stack, profile, browser, keep, json } as const;
+  const sets = Object.keys(file.policies?.sets ?? {});
+  const policies = given.policies ?? sets[0] ?? null;
+  if (policies !== null && !sets.includes(policies))
+    throw new WrongUsage(
+      `up: --policies ${policies}: ${sets.join(' or ') || `${system.name} has none`} ("hopdrill up --help")`,
+    );
+  const chosen = Object.keys(own).filter(
+    (name) => (given as Readonly<Record<string, unknown>>)[name] === true,
+  );
+  return { system, file, stack, policies, options: chosen, keep, json };
 }
 
 /**
@@ -51,23 +102,37 @@ async function prerequisites(stack: string): Promise<number> {
   return setup(['--for', 'up']);
 }
 
-function print(result: UpResult, seconds: number, json: boolean): void {
-  const { stack, profileFile, addresses, alreadyUp } = result;
+function print(
+  { stack, profileFile, profile, addresses, alreadyUp }: UpResult,
+  seconds: number,
+  json: boolean,
+): void {
   if (json) {
-    process.stdout.write(
-      `${JSON.stringify({ stack, seconds, alreadyUp, profile: profileFile, slot: addresses.slot, ports: addresses.ports }, null, 2)}\n`,
-    );
+    const { slot, port } = addresses;
+    const told = {
+      stack,
+      system: profile.system,
+      seconds,
+      alreadyUp,
+      profile: profileFile,
+      slot,
+      ports: port,
+    };
+    process.stdout.write(`${JSON.stringify(told, null, 2)}\n`);
     return;
   }
   const state = alreadyUp ? 'is up already, and green' : 'is up, and green';
-  const console = `https://console.gpuaas.test:${addresses.ports.edge}/ (on 127.0.0.1)`;
+  const places = Object.entries({ profile: profileFile, ...profile.endpoints });
+  const width = Math.max(...places.map(([name]) => name.length));
+  const at =
+    profile.connect.address === undefined ? '' : ` (public names: on ${profile.connect.address})`;
   process.stdout.write(
-    `stack ${stack} ${state} (${seconds.toFixed(1)} s)\n  profile  ${profileFile}\n  console  ${console}\n`,
+    `stack ${stack} ${state} (${seconds.toFixed(1)} s)${at}\n${places.map(([name, where]) => `  ${name.padEnd(width)}  ${where}\n`).join('')}`,
   );
 }
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const wanted = read(argv);
+  const wanted = await read(argv);
   const startedAt = performance.now();
   const seconds = () => (performance.now() - startedAt) / 1000;
   const say = (line: string) =>
@@ -84,21 +149,18 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-type Wanted = ReturnType<typeof read>;
-
 async function bringUp(
-  wanted: Wanted,
+  { stack, json, ...wanted }: Wanted,
   signal: AbortSignal,
   say: (line: string) => void,
   seconds: () => number,
 ): Promise<number> {
-  const { stack, profile, browser, keep, json } = wanted;
   const code = await prerequisites(stack);
   if (code !== 0) return code;
   if (signal.aborted) return 130;
   const { up, UpFailed } = await import('../stack/up.ts');
   try {
-    const result = await up(stack, { profile, browser, keep, signal, say });
+    const result = await up(stack, { ...wanted, signal, say });
     if (!result.alreadyUp) await (await import('../undo/forget.ts')).forget(stack);
     print(result, seconds(), json);
     return 0;

@@ -25,13 +25,15 @@ const container = z.strictObject({
   health: z.string().nullable(),
   restarts: z.number().int(),
   exitCode: z.number().int(),
+  endsByItself: z.boolean(),
 });
 export const statusDocument = z.strictObject({
   stacks: z.array(
     z.strictObject({
       stack: z.string(),
       phase: z.enum(['up', 'starting', 'degraded', 'leftover']),
-      profile: z.string().nullable(),
+      system: z.string().nullable(),
+      policies: z.string().nullable(),
       profileFile: z.string().nullable(),
       startedAt: z.string().nullable(),
       ports: z.record(z.string(), z.number().int()).nullable(),

@@ -6,11 +6,12 @@ import {
   type ScenarioFile,
   scenarioFile,
 } from '../records/scenario.ts';
-import { type Mistake, sentence } from './mistake.ts';
+import { mistakeLines, syntaxLines } from '../yaml/lines.ts';
+import type { Mistake } from '../yaml/mistake.ts';
+import { shapeMistakes } from '../yaml/shape.ts';
+import { readSource } from '../yaml/source.ts';
 import { nameMistakes } from './names.ts';
 import { notYetFileName } from './not-yet.ts';
-import { shapeMistakes } from './shape.ts';
-import { readSource } from './source.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /**
@@ -39,34 +40,13 @@ export function loadText(
   words: Vocabulary,
 ): { scenario?: Scenario; mistakes: string[] } {
   const source = readSource(text);
-  if (source.syntax.length > 0) {
-    // The parser often says two things about one line; the first is the one to look at.
-    const first = source.syntax.filter(
-      (one, index) =>
-        source.syntax.findIndex((other) => other.position.line === one.position.line) === index,
-    );
-    return {
-      mistakes: first.map(
-        ({ position, message }) => `${place(file, position)}: YAML: ${message.split('\n')[0]}`,
-      ),
-    };
-  }
+  const syntax = syntaxLines(file, source);
+  if (syntax.length > 0) return { mistakes: syntax };
   const found: Mistake[] = [
     ...shapeMistakes(scenarioFile, source.value),
     ...nameMistakes(source.value, words),
   ];
-  if (found.length > 0) {
-    const placed = found.map((mistake) => ({
-      position: source.position(mistake.path, mistake.key),
-      text: sentence(mistake),
-    }));
-    placed.sort(
-      (a, b) => a.position.line - b.position.line || a.position.column - b.position.column,
-    );
-    return {
-      mistakes: placed.map(({ position, text: words_ }) => `${place(file, position)}: ${words_}`),
-    };
-  }
+  if (found.length > 0) return { mistakes: mistakeLines(file, source, found) };
   const record: ScenarioFile = scenarioFile.parse(source.value);
   return { scenario: { file, record, positions: source.positions() }, mistakes: [] };
 }

@@ -1,8 +1,8 @@
 import { nearest } from '../base/nearest.ts';
 import { conflictOf, type NamedFault } from '../faults/conflicts.ts';
+import { list, type Mistake, quote, unknownName } from '../yaml/mistake.ts';
+import { shapeMistakes } from '../yaml/shape.ts';
 import { demandsOf } from './catalogue.ts';
-import { list, type Mistake, quote, unknownName } from './mistake.ts';
-import { shapeMistakes } from './shape.ts';
 import type { SystemWords, Vocabulary } from './vocabulary.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { type Mistake, sentence, unknownName } from './mistake.ts';
-import { shapeMistakes } from './shape.ts';
-import { readSource } from './source.ts';
+import { mistakeLines, syntaxLines } from '../yaml/lines.ts';
+import { type Mistake, unknownName } from '../yaml/mistake.ts';
+import { shapeMistakes } from '../yaml/shape.ts';
+import { readSource } from '../yaml/source.ts';
 
 /**
  * `scenarios/<system>/not-yet.yaml`: the situations of the catalogue that no scenario proves, each
@@ -28,21 +29,14 @@ export function loadNotYet(
 ): { notYet: NotYet; mistakes: string[] } {
   const none: NotYet = { domains: {}, ids: {} };
   const source = readSource(text);
-  const at = ({ line, column }: { line: number; column: number }): string =>
-    `${file}:${line}:${column}`;
-  if (source.syntax.length > 0) {
-    const lines = source.syntax.map(({ position, message }) => `${at(position)}: YAML: ${message}`);
-    return { notYet: none, mistakes: lines.map((line) => line.split('\n')[0]!) };
-  }
+  const syntax = syntaxLines(file, source);
+  if (syntax.length > 0) return { notYet: none, mistakes: syntax };
   // A file of comments alone is an empty one.
   const parsed = notYetFile.safeParse(source.value ?? {});
   const found = parsed.success
     ? wrongNames(parsed.data, known)
     : shapeMistakes(notYetFile, source.value);
-  const mistakes = found.map(
-    (mistake) => `${at(source.position(mistake.path, mistake.key))}: ${sentence(mistake)}`,
-  );
-  return { notYet: parsed.data ?? none, mistakes };
+  return { notYet: parsed.data ?? none, mistakes: mistakeLines(file, source, found) };
 }
 
 function wrongNames({ domains, ids }: NotYet, known: readonly Known[]): Mistake[] {

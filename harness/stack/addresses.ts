@@ -1,45 +1,29 @@
-// Where a stack lives: slot n owns three /24 networks of 198.18.0.0/15 and a run of 32 loopback
+// Where a stack lives: slot n owns four /24 networks of 198.18.0.0/15 and a run of 32 loopback
 // ports. That block is kept for benchmarks of network devices, so no LAN, VPN or docker default
 // lies in it.
+import { networksPerSlot, portsPerSlot, type StackDeclaration } from './declaration.ts';
 
 export const slotCount = 60;
 const firstPort = 21_000;
-const portsPerSlot = 32;
 
-export interface Ports {
-  readonly edge: number;
-  readonly node1Ssh: number;
-  readonly node2Ssh: number;
-  readonly links: number;
-  readonly provider: number;
-  readonly db: number;
-  readonly browser: number;
-}
-
+/** By the names that the platform's compose file gives them. */
 export interface Addresses {
   readonly slot: number;
-  readonly core: string;
-  readonly field: string;
-  readonly front: string;
-  readonly ports: Ports;
+  /** The first three numbers of each network. */
+  readonly network: Readonly<Record<string, string>>;
+  readonly port: Readonly<Record<string, number>>;
 }
 
-export function addressesOf(slot: number): Addresses {
-  const port = firstPort + portsPerSlot * slot;
+type Places = Pick<StackDeclaration, 'networks' | 'ports'>;
+
+export function addressesOf(slot: number, { networks, ports }: Places): Addresses {
+  const first = firstPort + portsPerSlot * slot;
+  const numbered = <T>(names: object, place: (index: number) => T): Record<string, T> =>
+    Object.fromEntries(Object.keys(names).map((name, index) => [name, place(index)]));
   return {
     slot,
-    core: `198.18.${4 * slot}`,
-    field: `198.18.${4 * slot + 1}`,
-    front: `198.18.${4 * slot + 2}`,
-    ports: {
-      edge: port,
-      node1Ssh: port + 1,
-      node2Ssh: port + 2,
-      links: port + 3,
-      provider: port + 4,
-      db: port + 5,
-      browser: port + 6,
-    },
+    network: numbered(networks, (index) => `198.18.${networksPerSlot * slot + index}`),
+    port: numbered(ports, (index) => first + index),
   };
 }
 
@@ -58,30 +42,8 @@ export function overlaps(one: string, other: string): boolean {
 }
 
 /** Whether a slot is clear of networks that exist already, those of dead stacks included. */
-export function slotIsClear(addresses: Addresses, takenSubnets: readonly string[]): boolean {
-  return [addresses.core, addresses.field, addresses.front].every((prefix) =>
+export function slotIsClear({ network }: Addresses, takenSubnets: readonly string[]): boolean {
+  return Object.values(network).every((prefix) =>
     takenSubnets.every((taken) => !overlaps(`${prefix}.0/24`, taken)),
   );
-}
-
-/** The environment that docker-compose.chaos.yml reads. */
-export function composeEnvironment(
-  stack: string,
-  profile: string,
-  { core, field, front, ports }: Addresses,
-): Record<string, string> {
-  return {
-    HOPDRILL_STACK: stack,
-    GPUAAS_PROFILE: profile,
-    GPUAAS_CORE_PREFIX: core,
-    GPUAAS_FIELD_PREFIX: field,
-    GPUAAS_FRONT_PREFIX: front,
-    GPUAAS_EDGE_PORT: String(ports.edge),
-    HOPDRILL_NODE_1_SSH_PORT: String(ports.node1Ssh),
-    HOPDRILL_NODE_2_SSH_PORT: String(ports.node2Ssh),
-    HOPDRILL_LINKS_PORT: String(ports.links),
-    HOPDRILL_PROVIDER_PORT: String(ports.provider),
-    HOPDRILL_DB_PORT: String(ports.db),
-    HOPDRILL_BROWSER_PORT: String(ports.browser),
-  };
 }

@@ -42,7 +42,11 @@ export interface ContainerState {
   readonly health: string | null;
   readonly restarts: number;
   readonly exitCode: number;
+  /** It does its work and ends; every other part has to run. */
+  readonly endsByItself: boolean;
 }
+
+const compose = 'com.docker.compose';
 
 interface Inspected {
   Name: string;
@@ -59,14 +63,19 @@ export async function containersOf(stack: string): Promise<ContainerState[]> {
   const found = JSON.parse(
     (await dockerQuietly(['container', 'inspect', ...ids])) || '[]',
   ) as Inspected[];
+  const dependencies = found.map((one) => one.Config.Labels[`${compose}.depends_on`] ?? '').join();
+  const ends = (service: string): boolean =>
+    dependencies.includes(`${service}:service_completed_successfully`);
   return found
-    .map((one) => ({
-      service: one.Config.Labels['com.docker.compose.service'] ?? '?',
+    .map((one) => ({ ...one, service: one.Config.Labels[`${compose}.service`] ?? '?' }))
+    .map(({ service, ...one }) => ({
+      service,
       container: one.Name.replace(/^\//, ''),
       state: one.State.Status,
       health: one.State.Health?.Status ?? null,
       restarts: one.RestartCount,
       exitCode: one.State.ExitCode,
+      endsByItself: ends(service),
     }))
     .sort((a, b) => (a.service < b.service ? -1 : 1));
 }

@@ -7,12 +7,8 @@ import { type ContainerState, containersOf } from './engine.ts';
 
 const tailLines = 15;
 
-/**
- * The one-shot container is done when it has exited with 0; every other part has to run, and to run
- * from its first start.
- */
-const hasTrouble = ({ service, state, exitCode, restarts }: ContainerState): boolean =>
-  service === 'bootstrap' ? exitCode !== 0 : state !== 'running' || restarts > 0;
+const hasTrouble = ({ endsByItself, state, exitCode, restarts }: ContainerState): boolean =>
+  endsByItself ? exitCode !== 0 : state !== 'running' || restarts > 0;
 
 async function tailOf(
   { service, container, state, exitCode, restarts }: ContainerState,
@@ -23,17 +19,14 @@ async function tailOf(
   return `${head}\n${all.trim() || '(said nothing)'}`;
 }
 
-/** Parts with trouble; when there are none, the ones through which everything goes. */
+/** Parts with trouble; when there are none, a few lines of each. */
 export async function explainFailure(stack: string): Promise<string> {
   try {
     const containers = await containersOf(stack);
     const troubled = containers.filter(hasTrouble);
-    const chosen =
-      troubled.length > 0
-        ? troubled
-        : containers.filter(({ service }) => ['api', 'gateway', 'node-1'].includes(service));
+    const chosen = troubled.length > 0 ? troubled : containers;
     const texts = await Promise.all(
-      chosen.map((one) => tailOf(one, troubled.length > 3 ? 6 : tailLines)),
+      chosen.map((one) => tailOf(one, chosen.length > 3 ? 6 : tailLines)),
     );
     return texts.join('\n');
   } catch (error) {

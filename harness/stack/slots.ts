@@ -8,6 +8,7 @@ import { type Addresses, addressesOf, slotCount, slotIsClear } from './addresses
 import { takenSubnets } from './engine.ts';
 import { exclusively } from './exclusively.ts';
 import { stacksDir } from './names.ts';
+import type { StackFile } from './read-declaration.ts';
 import { listStacks, type StackState, writeState } from './state.ts';
 
 /** A port is free when we can listen on it, and no other moment is a better witness. */
@@ -21,16 +22,16 @@ function portIsFree(port: number): Promise<boolean> {
   });
 }
 
-async function portsAreFree({ ports }: Addresses): Promise<boolean> {
-  const free = await Promise.all(Object.values(ports).map((port) => portIsFree(port as number)));
+async function portsAreFree({ port }: Addresses): Promise<boolean> {
+  const free = await Promise.all(Object.values(port).map(portIsFree));
   return free.every(Boolean);
 }
 
-async function firstFree(): Promise<Addresses> {
+async function firstFree(file: StackFile): Promise<Addresses> {
   const subnets = await takenSubnets();
   const reserved = new Set(listStacks().map((stack) => stack.slot));
   for (let slot = 0; slot < slotCount; slot += 1) {
-    const addresses = addressesOf(slot);
+    const addresses = addressesOf(slot, file);
     if (reserved.has(slot) || !slotIsClear(addresses, subnets)) continue;
     if (await portsAreFree(addresses)) return addresses;
   }
@@ -39,12 +40,15 @@ async function firstFree(): Promise<Addresses> {
   );
 }
 
-export async function reserveSlot(state: Omit<StackState, 'slot'>): Promise<Addresses> {
+export async function reserveSlot(
+  state: Omit<StackState, keyof Addresses>,
+  file: StackFile,
+): Promise<Addresses> {
   mkdirSync(stacksDir(), { recursive: true, mode: 0o700 });
   return exclusively(
     async () => {
-      const addresses = await firstFree();
-      writeState({ ...state, slot: addresses.slot });
+      const addresses = await firstFree(file);
+      writeState({ ...state, ...addresses });
       return addresses;
     },
     join(stacksDir(), '.lock'),

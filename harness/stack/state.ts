@@ -7,15 +7,19 @@ import { z } from 'zod';
 import { messageOf } from '../base/message-of.ts';
 import { type Profile, profile as profileSchema } from '../records/profile.ts';
 import { absoluteProfile } from './absolute-profile.ts';
-import { addressesOf } from './addresses.ts';
 import { stackDir, stacksWithState } from './names.ts';
 
 const stackState = z.strictObject({
   stack: z.string(),
+  system: z.string(),
+  composeFile: z.string(),
   slot: z.number().int(),
-  profile: z.enum(['fast', 'seed-defaults']),
-  browser: z.boolean(),
-  /** `starting` until readiness was seen over the wire. */
+  network: z.record(z.string(), z.string()),
+  port: z.record(z.string(), z.number().int()),
+  /** Name of the set of policies; null for a system without. */
+  policies: z.string().nullable(),
+  options: z.array(z.string()),
+  /** `starting` until its preflight was green. */
   phase: z.enum(['starting', 'up']),
   /** The process that brings it up. */
   pid: z.number().int(),
@@ -47,16 +51,13 @@ export function readState(stack: string): StackState | null {
 
 export interface ListedStack extends StackState {
   readonly dir: string;
-  readonly edgePort: number;
 }
 
 /** Stacks that were brought up on this machine and not taken down. */
 export function listStacks(): ListedStack[] {
   return stacksWithState().flatMap((stack) => {
     const state = readState(stack);
-    return state === null
-      ? []
-      : [{ ...state, dir: stackDir(stack), edgePort: addressesOf(state.slot).ports.edge }];
+    return state === null ? [] : [{ ...state, dir: stackDir(stack) }];
   });
 }
 

@@ -1,5 +1,4 @@
 // What stacks there are, and how they do: what this machine remembers beside what the engine holds.
-import { addressesOf, type Ports } from './addresses.ts';
 import { knownStacks } from './down.ts';
 import { type ContainerState, containersOf } from './engine.ts';
 import { profileFileOf, readState } from './state.ts';
@@ -11,15 +10,17 @@ export interface StackStatus {
    * remembers.
    */
   readonly phase: 'up' | 'starting' | 'degraded' | 'leftover';
-  readonly profile: string | null;
+  readonly system: string | null;
+  /** Name of the set. */
+  readonly policies: string | null;
   readonly profileFile: string | null;
   readonly startedAt: string | null;
-  readonly ports: Ports | null;
+  readonly ports: Readonly<Record<string, number>> | null;
   readonly containers: readonly ContainerState[];
 }
 
-const isDown = ({ service, state, health }: ContainerState): boolean =>
-  service !== 'bootstrap' && (state !== 'running' || health === 'unhealthy');
+const isDown = ({ endsByItself, state, health }: ContainerState): boolean =>
+  !endsByItself && (state !== 'running' || health === 'unhealthy');
 
 async function statusOf(stack: string): Promise<StackStatus> {
   const state = readState(stack);
@@ -33,10 +34,11 @@ async function statusOf(stack: string): Promise<StackStatus> {
   return {
     stack,
     phase,
-    profile: state?.profile ?? null,
+    system: state?.system ?? null,
+    policies: state?.policies ?? null,
     profileFile: state?.phase === 'up' ? profileFileOf(stack) : null,
     startedAt: state?.startedAt ?? null,
-    ports: state === null ? null : addressesOf(state.slot).ports,
+    ports: state?.port ?? null,
     containers,
   };
 }
@@ -46,20 +48,17 @@ export const status = async (): Promise<StackStatus[]> =>
 
 export function renderStatus(stacks: readonly StackStatus[]): string {
   if (stacks.length === 0) return 'no stack of hopdrill here ("hopdrill up" makes one)\n';
-  return stacks
-    .map(({ stack, phase, profile, ports, containers }) => {
-      const where = ports === null ? '' : `, edge on 127.0.0.1:${ports.edge}`;
-      const unwell = containers
-        .filter(isDown)
-        .map(
-          (one) =>
-            `  ${one.service}: ${one.state}${one.health === 'unhealthy' ? ', unhealthy' : ''}`,
-        );
-      return [
-        `${stack}: ${phase}${profile ? ` (${profile})` : ''}, ${containers.length} containers${where}`,
-        ...unwell,
-        '',
-      ].join('\n');
-    })
-    .join('');
+  return stacks.map(lineOf).join('');
+}
+
+function lineOf({ stack, phase, system, policies, ports, containers }: StackStatus): string {
+  const [port] = Object.entries(ports ?? {});
+  const where = port === undefined ? '' : `, ${port[0]} on 127.0.0.1:${port[1]}`;
+  const what = [system, policies].filter((one) => one !== null).join(', ');
+  const unwell = containers
+    .filter(isDown)
+    .map(
+      (one) => `  ${one.service}: ${one.state}${one.health === 'unhealthy' ? ', unhealthy' : ''}\n`,
+    );
+  return `${stack}: ${phase}${what === '' ? '' : ` (${what})`}, ${containers.length} containers${where}\n${unwell.join('')}`;
 }

@@ -1,23 +1,30 @@
-// Brings a stack up: a free place, the containers, and readiness seen over the wire; all or
-// nothing.
+// Brings a stack up: a free place, the containers, and a green preflight; all or nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../base/message-of.ts';
-import { type Addresses, addressesOf } from './addresses.ts';
+import type { Profile } from '../records/profile.ts';
+import type { AskedSystem } from '../systems/index.ts';
+import type { Addresses } from './addresses.ts';
 import { composeUp } from './compose.ts';
-import { copySecrets, writeKnownHosts } from './credentials.ts';
+import { fetchFiles, writeKnownHosts } from './credentials.ts';
 import { down } from './down.ts';
 import { containersOf, labelled } from './engine.ts';
 import { explainFailure } from './failure.ts';
+import { imagesOf, type Tags } from './images/catalogue.ts';
 import { ensureImages } from './images.ts';
-import { writeProfile } from './profile-file.ts';
-import { type ReadinessContext, readPolicies, untilReady } from './readiness.ts';
+import { profileOf, writeProfile } from './profile-file.ts';
+import type { StackFile } from './read-declaration.ts';
+import { untilGreen } from './readiness.ts';
 import { reserveSlot } from './slots.ts';
-import { profileFileOf, readState, type StackState, writeState } from './state.ts';
+import { loadProfile, profileFileOf, readState, type StackState, writeState } from './state.ts';
 
 export interface UpOptions {
-  readonly profile: 'fast' | 'seed-defaults';
-  readonly browser: boolean;
+  readonly system: AskedSystem;
+  readonly file: StackFile;
+  /** Name of a set; null for a system without policies. */
+  readonly policies: string | null;
+  /** What it is brought up with, by the names of its compose file. */
+  readonly options: readonly string[];
   /** Leave a stack that did not come up as it is, to be looked at. */
   readonly keep?: boolean;
   readonly signal: AbortSignal;
@@ -28,6 +35,7 @@ export interface UpOptions {
 export interface UpResult {
   readonly stack: string;
   readonly profileFile: string;
+  readonly profile: Profile;
   readonly addresses: Addresses;
   readonly alreadyUp: boolean;
 }
@@ -40,33 +48,32 @@ const defaultDeadlineMs = 60_000;
 export async function up(stack: string, options: UpOptions): Promise<UpResult> {
   const there = await lookForExisting(stack, options);
   if (there) return there;
-  const tags = await ensureImages([
-    'gpuaas-services',
-    'gpuaas-node',
-    'gpuaas-toxiproxy',
-    ...(options.browser ? (['gpuaas-browser'] as const) : []),
-  ]);
+  const { system, file, policies } = options;
+  const tags = await ensureImages(imagesOf(file, options.options));
   options.signal.throwIfAborted();
   const state = {
-    stack,
-    profile: options.profile,
-    browser: options.browser,
+    ...{ stack, system: system.name, composeFile: file.composeFile },
+    ...{ policies, options: [...options.options] },
     phase: 'starting' as const,
     pid: process.pid,
     startedAt: new Date().toISOString(),
     images: tags,
   };
-  const addresses = await reserveSlot(state);
-  options.say(
-    `stack ${stack}: place ${addresses.slot} (networks ${addresses.core}.0/24 and two more, ports from ${addresses.ports.edge})`,
-  );
+  const addresses = await reserveSlot(state, file);
+  options.say(`stack ${stack}: place ${addresses.slot} (${placeOf(addresses)})`);
   try {
-    await start(stack, addresses, tags, options);
-    writeState({ ...state, slot: addresses.slot, phase: 'up' });
-    return { stack, profileFile: profileFileOf(stack), addresses, alreadyUp: false };
+    const profile = await start(stack, addresses, tags, options);
+    writeState({ ...state, ...addresses, phase: 'up' });
+    return { stack, profileFile: profileFileOf(stack), profile, addresses, alreadyUp: false };
   } catch (error) {
     throw await giveUp(stack, options, error);
   }
+}
+
+function placeOf({ network, port }: Addresses): string {
+  const networks = Object.values(network).map((prefix) => `${prefix}.0/24`);
+  const [first] = Object.values(port);
+  return [...networks, ...(first === undefined ? [] : [`ports from ${first}`])].join(', ');
 }
 
 /**
@@ -79,21 +86,9 @@ async function lookForExisting(stack: string, options: UpOptions): Promise<UpRes
   if (
     state?.phase === 'up' &&
     containers.length > 0 &&
-    containers.every((one) => one.service === 'bootstrap' || one.state !== 'exited')
-  ) {
-    if (state.profile !== options.profile || (options.browser && !state.browser)) {
-      throw new UpFailed(
-        `stack ${stack} is up with profile ${state.profile}${state.browser ? '' : ', without browser'}; take it down first`,
-      );
-    }
-    await stillGreen(stack, state, options.signal);
-    return {
-      stack,
-      profileFile: profileFileOf(stack),
-      addresses: addressesOf(state.slot),
-      alreadyUp: true,
-    };
-  }
+    containers.every((one) => one.endsByItself || one.state !== 'exited')
+  )
+    return stillGreen(state, options);
   if (state?.phase === 'starting' && state.pid !== process.pid && isAlive(state.pid)) {
     throw new UpFailed(`stack ${stack} is being brought up by process ${state.pid}`);
   }
@@ -107,25 +102,29 @@ async function lookForExisting(stack: string, options: UpOptions): Promise<UpRes
   return null;
 }
 
-async function stillGreen(stack: string, state: StackState, signal: AbortSignal): Promise<void> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(10_000)]);
+async function stillGreen(state: StackState, options: UpOptions): Promise<UpResult> {
+  const { stack } = state;
+  const { system, policies } = options;
+  const lacks = options.options.filter((name) => !state.options.includes(name));
+  if (state.system !== system.name || state.policies !== policies || lacks.length > 0)
+    throw new UpFailed(
+      `stack ${stack} is up ${[`with system ${state.system}`, ...(state.policies === null ? [] : [`policies ${state.policies}`]), ...lacks.map((name) => `without ${name}`)].join(', ')}; take it down first`,
+    );
+  const deadline = AbortSignal.any([options.signal, AbortSignal.timeout(10_000)]);
+  const profile = loadProfile(stack);
   let why = '';
   const waiting = (what: string, reason: string) => (why = `${what}: ${reason}`);
-  const context = {
-    stack,
-    addresses: addressesOf(state.slot),
-    signal: deadline,
-    reached: () => {},
-    waiting,
-  };
   try {
-    await untilReady(context);
+    await untilGreen({ system, profile, signal: deadline, reached: () => {}, waiting });
   } catch {
-    signal.throwIfAborted();
+    options.signal.throwIfAborted();
     throw new UpFailed(
       `stack ${stack} is there but not green (${why}); "hopdrill down --stack ${stack}" makes room for a new one`,
     );
   }
+  const { slot, network, port } = state;
+  const addresses = { slot, network, port };
+  return { stack, profileFile: profileFileOf(stack), profile, addresses, alreadyUp: true };
 }
 
 function isAlive(pid: number): boolean {
@@ -140,43 +139,29 @@ function isAlive(pid: number): boolean {
 async function start(
   stack: string,
   addresses: Addresses,
-  tags: Awaited<ReturnType<typeof ensureImages>>,
-  options: UpOptions,
-): Promise<void> {
-  const timeout = AbortSignal.timeout(options.deadlineMs ?? defaultDeadlineMs);
-  const signal = AbortSignal.any([options.signal, timeout]);
+  tags: Tags,
+  { system, file, policies, options, ...rest }: UpOptions,
+): Promise<Profile> {
+  const timeout = AbortSignal.timeout(rest.deadlineMs ?? defaultDeadlineMs);
+  const signal = AbortSignal.any([rest.signal, timeout]);
   const standing = new Map<string, string>();
-  const context: ReadinessContext = {
-    stack,
-    addresses,
-    signal,
-    reached: (what) => {
-      standing.delete(what);
-      options.say(`${what}: ready`);
-    },
-    waiting: (what, why) => standing.set(what, why),
-  };
   try {
-    await composeUp({
-      stack,
-      profile: options.profile,
-      browser: options.browser,
-      addresses,
-      tags,
-      signal,
+    await composeUp({ stack, file, policies, options, addresses, tags, signal });
+    rest.say('containers: started');
+    await Promise.all([fetchFiles(stack, file), writeKnownHosts(stack, file, addresses, signal)]);
+    writeProfile(profileOf({ stack, system: system.name, file, addresses, policies, options }));
+    const profile = loadProfile(stack);
+    await untilGreen({
+      ...{ system, profile, signal },
+      reached: (what) => {
+        standing.delete(what);
+        rest.say(`${what}: green`);
+      },
+      waiting: (what, why) => standing.set(what, why),
     });
-    options.say('containers: started');
-    await copySecrets(stack);
-    await Promise.all([untilReady(context), writeKnownHosts(stack, addresses, signal)]);
-    writeProfile({
-      stack,
-      addresses,
-      environment: options.profile,
-      browser: options.browser,
-      policies: await readPolicies(context),
-    });
+    return profile;
   } catch (error) {
-    options.signal.throwIfAborted();
+    rest.signal.throwIfAborted();
     if (!timeout.aborted) throw error;
     const reasons = [...standing].map(([what, why]) => `  ${what}: ${why}`);
     throw new UpFailed(

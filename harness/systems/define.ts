@@ -61,6 +61,8 @@ export interface SystemDeclaration<C> {
   readonly act?: () => Promise<Act>;
   /** Faults of its own, besides those that know no system. */
   readonly break?: () => Promise<Break>;
+  /** A compose file with `x-hopdrill`, for a system that hopdrill can bring up. */
+  readonly stack?: URL;
 }
 
 /** Checks the parts of a profile that only the system understands. */

@@ -1,24 +1,63 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { FaultDefinition } from '../faults/define.ts';
 import type { AskedSystem, DeclaredSystem, DeploymentSchema, System } from './define.ts';
 
 export type { AskedSystem, System } from './define.ts';
 
-const entries = new Map<string, () => Promise<DeclaredSystem>>([
-  ['gpuaas', async () => (await import('./gpuaas/index.ts')).gpuaas],
-  ['one-hop', async () => (await import('./one-hop/index.ts')).oneHop],
-]);
+const here = new URL('.', import.meta.url);
 
-/** What a preflight takes that names neither a profile nor a system. */
-let usual = 'gpuaas';
+/** Every folder beside this file is a system, and is called as its folder. */
+const ownNames = readdirSync(here, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .sort();
+
+const entries = new Map<string, () => Promise<DeclaredSystem>>(
+  ownNames.map((name) => [name, () => defaultOf(new URL(`${name}/index.ts`, here))]),
+);
+
+async function defaultOf(file: URL): Promise<DeclaredSystem> {
+  return ((await import(file.href)) as { default: DeclaredSystem }).default;
+}
+
+/** The last one that the command line named. */
+let named: string | undefined;
+
+/** The system of a command that is told neither a system nor a deployment. */
+export async function usualSystem(): Promise<AskedSystem> {
+  const [only, second] = systemNames();
+  const name = named ?? declaredUsual() ?? (second === undefined ? only : undefined);
+  if (name !== undefined) return askedSystem(name);
+  throw new SystemProblem(
+    `found: no system | allowed: --system with one of ${systemNames().join(', ')}`,
+  );
+}
+
+/** What this package says of itself. */
+function declaredUsual(): string | undefined {
+  const text = readFileSync(new URL('../../package.json', here), 'utf8');
+  const { hopdrill } = JSON.parse(text) as { hopdrill?: { usualSystem?: string } };
+  return ownNames.find((name) => name === hopdrill?.usualSystem);
+}
 
 export const systemNames = (): string[] => [...entries.keys()];
-export const usualSystem = (): Promise<AskedSystem> => askedSystem(usual);
 export const loadSystem = async (name: string): Promise<System> => (await entryOf(name)()).whole();
 export const askedSystem = async (name: string): Promise<AskedSystem> =>
   (await entryOf(name)()).asked;
+
+/** The compose file of a system that hopdrill can bring up; null for one that it cannot. */
+export async function stackFileOf(name: string): Promise<string | null> {
+  const { stack } = await entryOf(name)();
+  return stack === undefined ? null : fileURLToPath(stack);
+}
+
+/** Those of all systems. */
+export async function stackFiles(): Promise<string[]> {
+  const files = await Promise.all(systemNames().map(stackFileOf));
+  return files.filter((file) => file !== null);
+}
 
 /** Null for a system whose profiles may say what they like. */
 export async function deploymentSchema(name: string): Promise<DeploymentSchema | null> {
@@ -71,7 +110,7 @@ async function addSystem(path: string, from: string): Promise<string> {
  * Systems that the folder's configuration names, then the ones that the command line does; the last
  * of these is the usual one.
  */
-export async function addSystems(named: readonly string[], folder = process.cwd()): Promise<void> {
+export async function addSystems(words: readonly string[], folder = process.cwd()): Promise<void> {
   const config = resolve(folder, configFile);
   if (existsSync(config)) {
     const { default: wanted } = (await import(pathToFileURL(config).href)) as {
@@ -83,5 +122,5 @@ export async function addSystems(named: readonly string[], folder = process.cwd(
       );
     for (const path of wanted.systems) await addSystem(String(path), folder);
   }
-  for (const word of named) usual = entries.has(word) ? word : await addSystem(word, folder);
+  for (const word of words) named = entries.has(word) ? word : await addSystem(word, folder);
 }

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type PreflightReport, preflightReport } from '../../harness/records/preflight.ts';
 import { profileFileOf } from '../../harness/stack/state.ts';
-import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
+import gpuaas from '../../harness/systems/gpuaas/index.ts';
 import {
   argvFor,
   asCommand,

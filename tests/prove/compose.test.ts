@@ -1,5 +1,6 @@
 // The compose file alone, without `hopdrill up`: what a person gets from plain `docker compose up`
 // when the images are there.
+import { basename } from 'node:path';
 import { execa } from 'execa';
 import {
   DockerComposeEnvironment,
@@ -8,14 +9,19 @@ import {
 } from 'testcontainers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../../harness/drivers/http.ts';
-import { addressesOf, composeEnvironment, slotCount } from '../../harness/stack/addresses.ts';
-import { composeFile } from '../../harness/stack/compose.ts';
-import { copySecrets } from '../../harness/stack/credentials.ts';
+import { addressesOf, slotCount } from '../../harness/stack/addresses.ts';
+import { composeEnvironment } from '../../harness/stack/compose.ts';
+import { fetchFiles, writeKnownHosts } from '../../harness/stack/credentials.ts';
 import { down } from '../../harness/stack/down.ts';
-import { untilReady } from '../../harness/stack/readiness.ts';
+import { profileOf, writeProfile } from '../../harness/stack/profile-file.ts';
+import { untilGreen } from '../../harness/stack/readiness.ts';
+import { loadProfile } from '../../harness/stack/state.ts';
+import { askedSystem } from '../../harness/systems/index.ts';
+import { platformFile } from '../support/platform-file.ts';
 
 // The last place, which `up` takes last; and no helper container of another registry beside ours.
-const addresses = addressesOf(slotCount - 1);
+const file = await platformFile();
+const addresses = addressesOf(slotCount - 1, file);
 const stack = `plain-${process.pid}`;
 process.env.TESTCONTAINERS_RYUK_DISABLED = 'true';
 
@@ -34,10 +40,9 @@ class Started extends StartupCheckStrategy {
 let environment: StartedDockerComposeEnvironment;
 
 beforeAll(async () => {
-  const folder = composeFile.slice(0, composeFile.lastIndexOf('/'));
-  environment = await new DockerComposeEnvironment(folder, 'docker-compose.chaos.yml')
+  environment = await new DockerComposeEnvironment(file.folder, basename(file.composeFile))
     .withProjectName(`hopdrill-${stack}`)
-    .withEnvironment(composeEnvironment(stack, 'fast', addresses))
+    .withEnvironment(composeEnvironment(stack, file, addresses, 'fast'))
     .withDefaultWaitStrategy(new Started())
     .up();
 });
@@ -48,26 +53,21 @@ afterAll(async () => {
   await down(stack);
 });
 
-test('plain compose brings the whole platform up: the edge answers, both nodes poll, and a terminal on each does a sum', async () => {
-  await copySecrets(stack);
+test('plain compose brings the whole platform up: the preflight is green on both nodes', async () => {
+  const signal = AbortSignal.timeout(60_000);
+  await Promise.all([fetchFiles(stack, file), writeKnownHosts(stack, file, addresses, signal)]);
+  const deployment = { stack, system: 'gpuaas', file, addresses, policies: 'fast', options: [] };
+  writeProfile(profileOf(deployment));
   const reached: string[] = [];
   const waiting = new Map<string, string>();
-  const signal = AbortSignal.timeout(60_000);
-  const noted = {
-    reached: (what: string) => reached.push(what),
-    waiting: (what: string, why: string) => waiting.set(what, why),
-  };
-  await untilReady({ stack, addresses, signal, ...noted }).catch((error: unknown) =>
-    expect.fail(`${String(error)} ${[...waiting].join('; ')}`),
-  );
-  expect(reached.sort()).toEqual([
-    'edge',
-    'node-1 polls',
-    'node-1 terminal',
-    'node-2 polls',
-    'node-2 terminal',
-  ]);
-  const provider = await request({ url: `http://127.0.0.1:${addresses.ports.provider}/healthz` });
+  await untilGreen({
+    ...{ system: await askedSystem('gpuaas'), profile: loadProfile(stack), signal },
+    reached: (what) => reached.push(what),
+    waiting: (what, why) => waiting.set(what, why),
+  }).catch((error: unknown) => expect.fail(`${String(error)} ${[...waiting].join('; ')}`));
+  expect(reached).toContain('node-1 preflight');
+  expect(reached).toContain('node-2 preflight');
+  const provider = await request({ url: `http://127.0.0.1:${addresses.port.provider}/healthz` });
   expect(provider.status).toBe(200);
   const { stdout } = await execa('docker', [
     'ps',

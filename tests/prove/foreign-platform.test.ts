@@ -5,14 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addressesOf, composeEnvironment, slotCount } from '../../harness/stack/addresses.ts';
-import { composeFile } from '../../harness/stack/compose.ts';
+import { addressesOf, slotCount } from '../../harness/stack/addresses.ts';
+import { composeEnvironment } from '../../harness/stack/compose.ts';
 import { down } from '../../harness/stack/down.ts';
+import { platformFile } from '../support/platform-file.ts';
 import { asCommand, command } from '../support/preflight.ts';
 
 // Not the place that `up` takes next, nor that of the compose test.
-const addresses = addressesOf(slotCount - 2);
-const { ports } = addresses;
+const file = await platformFile();
+const { composeFile } = file;
+const addresses = addressesOf(slotCount - 2, file);
+const { port } = addresses;
 const stack = `foreign-${process.pid}`;
 const project = `hopdrill-${stack}`;
 const dir = mkdtempSync(join(tmpdir(), 'foreign-'));
@@ -25,15 +28,15 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** The example with this stack's names and ports, and changes that a test wants. */
 function writeProfile(file: string, change: (text: string) => string = (text) => text): void {
   const text = readFileSync(example, 'utf8')
-    .replaceAll('gpuaas.test:21000', `gpuaas.test:${ports.edge}`)
-    .replace('21001', String(ports.node1Ssh))
-    .replace('21003', String(ports.links))
+    .replaceAll('gpuaas.test:21000', `gpuaas.test:${port.edge}`)
+    .replace('21001', String(port['node-1-ssh']))
+    .replace('21003', String(port.links))
     .replaceAll('your-platform', project);
   writeFileSync(file, change(text));
 }
 
 beforeAll(async () => {
-  const env = composeEnvironment(stack, 'fast', addresses);
+  const env = composeEnvironment(stack, file, addresses, 'fast');
   await execa('docker', ['compose', '-p', project, '-f', composeFile, 'up', '-d', '--no-build'], {
     env,
     stdin: 'ignore',
@@ -57,7 +60,7 @@ beforeAll(async () => {
     join(dir, 'known_hosts'),
     text
       .split('\n')
-      .map((key) => `[127.0.0.1]:${ports.node1Ssh} ${key.split(' ').slice(0, 2).join(' ')}\n`)
+      .map((key) => `[127.0.0.1]:${port['node-1-ssh']} ${key.split(' ').slice(0, 2).join(' ')}\n`)
       .join(''),
   );
   writeProfile(profile);
@@ -65,7 +68,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await execa('docker', ['compose', '-p', project, '-f', composeFile, 'down', '-v', '-t', '1'], {
-    env: composeEnvironment(stack, 'fast', addresses),
+    env: composeEnvironment(stack, file, addresses, 'fast'),
     reject: false,
   });
   await down(stack);

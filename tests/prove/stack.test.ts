@@ -43,14 +43,14 @@ async function isGone(
 test('two stacks side by side, and taking one away leaves the other', async () => {
   const first = await command('up', '--stack', one, '--json');
   expect(first.exitCode, first.all).toBe(0);
-  const second = await command('up', '--stack', two, '--json', '--profile', 'seed-defaults');
+  const second = await command('up', '--stack', two, '--json', '--policies', 'seed-defaults');
   expect(second.exitCode, second.all).toBe(0);
   expect(JSON.parse(first.stdout).slot).not.toBe(JSON.parse(second.stdout).slot);
   const disks = await disksOf(one);
   expect(disks).toHaveLength(2);
   expect((await command('down', '--stack', one)).exitCode).toBe(0);
   await isGone(one, disks);
-  expect((await command('up', '--stack', two, '--profile', 'seed-defaults')).stdout).toContain(
+  expect((await command('up', '--stack', two, '--policies', 'seed-defaults')).stdout).toContain(
     'up already',
   );
 });

@@ -3,7 +3,7 @@ import { markPlacesOf } from '../../harness/faults/marks.ts';
 import { planFault } from '../../harness/faults/plan-fault.ts';
 import type { FaultPlan } from '../../harness/records/fault.ts';
 import type { Profile } from '../../harness/records/profile.ts';
-import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
+import gpuaas from '../../harness/systems/gpuaas/index.ts';
 
 export const { faults } = await gpuaas.whole();
 

@@ -5,7 +5,7 @@ import { runPreflight } from '../../harness/preflight/run.ts';
 import type { Request } from '../../harness/preflight/types.ts';
 import { type PreflightReport, preflightReport } from '../../harness/records/preflight.ts';
 import { loadProfile } from '../../harness/stack/state.ts';
-import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
+import gpuaas from '../../harness/systems/gpuaas/index.ts';
 import { argvFromProfile } from '../../harness/systems/gpuaas/profile-argv.ts';
 
 export const hopdrill = new URL('../../hopdrill', import.meta.url).pathname;

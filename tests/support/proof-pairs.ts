@@ -4,7 +4,7 @@
 import { conflictOf, type NamedFault } from '../../harness/faults/conflicts.ts';
 import type { Judged } from '../../harness/preflight/attribution.ts';
 import type { Scenario } from '../../harness/records/scenario.ts';
-import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
+import gpuaas from '../../harness/systems/gpuaas/index.ts';
 import { needsData, type Picture, type Said, type Situation } from '../unit/data/replay.ts';
 import { nodeAgent } from '../unit/data/replay-node-agent.ts';
 import { terminal } from '../unit/data/replay-terminal.ts';

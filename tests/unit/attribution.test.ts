@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { attribute, type Judged } from '../../harness/preflight/attribution.ts';
 import { resources } from '../../harness/systems/gpuaas/causes.ts';
-import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
+import gpuaas from '../../harness/systems/gpuaas/index.ts';
 import { signals } from '../../harness/systems/gpuaas/signals.ts';
 import { leadsTo } from '../support/proof-pairs.ts';
 import { type Failing, needsData, type Picture, type Said, type Situation } from './data/replay.ts';

@@ -11,7 +11,7 @@ let folder: string;
 
 /** The smallest there is, under a name of its own. */
 const module_ = (name: string) => `
-import { oneHop } from ${JSON.stringify(join(root, 'harness/systems/one-hop/index.ts'))};
+import oneHop from ${JSON.stringify(join(root, 'harness/systems/one-hop/index.ts'))};
 import { defineSystem } from ${JSON.stringify(join(root, 'harness/systems/define.ts'))};
 export default defineSystem({ ...oneHop, name: ${JSON.stringify(name)} });
 `;

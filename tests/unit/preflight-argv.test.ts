@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseArgv } from '../../harness/preflight/argv.ts';
 import type { Profile } from '../../harness/records/profile.ts';
-import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
+import gpuaas from '../../harness/systems/gpuaas/index.ts';
 import { argvFromProfile } from '../../harness/systems/gpuaas/profile-argv.ts';
 
 const system = gpuaas.asked;

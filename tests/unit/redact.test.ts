@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createRedactor, redactValue } from '../../harness/records/redact.ts';
-import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
+import gpuaas from '../../harness/systems/gpuaas/index.ts';
 
 const key = `-----BEGIN ${'PRIVATE'} KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg\n-----END ${'PRIVATE'} KEY-----`;
 

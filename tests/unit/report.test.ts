@@ -147,9 +147,9 @@ test('the schemas on disk are those of the records', async () => {
 test('chaos keeps its own flags and passes the others on', () => {
   expect(read(['--stacks', '2', '-t', 'cert', '--no-browser'])).toEqual({
     stacks: ['chaos', 'chaos-2'],
-    profile: 'fast',
+    policies: undefined,
     out: outDir,
-    browser: false,
+    without: ['browser'],
     keep: false,
     rest: ['-t', 'cert'],
   });
@@ -157,4 +157,5 @@ test('chaos keeps its own flags and passes the others on', () => {
   for (const out of [['--out'], ['--out', '--keep'], ['--out=/dev/null']])
     expect(() => read(out), out.join(' ')).toThrow(/--out .*a folder, or a name that is free/);
   expect(() => read(['--stacks', 'many'])).toThrow(/whole number/);
+  expect(() => read(['--profile', 'fast'])).toThrow(/--policies/);
 });

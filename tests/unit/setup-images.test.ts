@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
-  imageNames,
-  imageSpecs,
+  imagesOf,
+  imagesOfAll,
   imageTags,
   treeDigest,
-  withParents,
 } from '../../harness/stack/images/catalogue.ts';
 import { closure, type LockFile, runtimeFingerprint } from '../../harness/stack/images/closure.ts';
 import { staleTags } from '../../harness/stack/images/docker.ts';
+import { readStackFile } from '../../harness/stack/read-declaration.ts';
 
 let root = '';
 function put(path: string, content: string, mode = 0o644): void {
@@ -38,75 +38,78 @@ const packages = (extra: LockFile['packages'] = {}): LockFile => ({
   },
 });
 
-const runtime = () => {
-  const names = [
-    'postgres',
-    '@peculiar/x509',
-    'reflect-metadata',
-    '@lydell/node-pty',
-    '@xterm/xterm',
-    '@xterm/addon-fit',
-  ];
-  return packages(
-    Object.fromEntries(names.map((name) => [`node_modules/${name}`, { version: '1.0.0' }])),
-  );
-};
+const composeFile = `
+services:
+  api: { image: mine-services }
+  links: { image: 'hopdrill-toxiproxy:\${HOPDRILL_TOXIPROXY_TAG:-latest}' }
+x-hopdrill:
+  options: { page: { help: with a page } }
+  images:
+    mine-runtime: { packages: [ws], folder: /opt/mine }
+    mine-services:
+      from: { BASE: hopdrill-base, RUNTIME: mine-runtime }
+      dockerfile: services/Dockerfile
+      context: .
+      inputs: [sources]
+    mine-page:
+      option: page
+      from: { SERVICES: mine-services }
+      dockerfile: page/Dockerfile
+      context: page
+      inputs: [page]
+  profile: {}
+`;
+const read = () => readStackFile(join(root, 'compose.yaml'));
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'images-test-'));
-  put('package-lock.json', JSON.stringify(runtime()));
-  put('fixtures/images/base/Dockerfile', 'FROM x');
-  put('fixtures/images/services/Dockerfile', 'FROM y');
-  put('fixtures/images/browser/start.sh', 'exec chromium', 0o755);
-  put('fixtures/gpuaas/api/main.ts', 'export {}');
-  put('fixtures/gpuaas/links/entrypoint.sh', 'exec x');
+  put('compose.yaml', composeFile);
+  put('services/Dockerfile', 'FROM x');
+  put('page/Dockerfile', 'FROM y');
+  put('page/start.sh', 'exec chromium', 0o755);
+  put('sources/api/main.ts', 'export {}');
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 function changedBy(edit: () => void): string[] {
-  const before = imageTags(root);
+  const specs = () => imagesOfAll([read()]);
+  const before = imageTags(specs());
   edit();
-  const after = imageTags(root);
-  return imageNames.filter((name) => before[name] !== after[name]);
+  const after = imageTags(specs());
+  return Object.keys(before).filter((name) => before[name] !== after[name]);
 }
 
 describe('image tags', () => {
   test('have the form name:digest and stay the same for the same sources', () => {
-    const tags = imageTags(root);
-    for (const name of imageNames) expect(tags[name]).toMatch(new RegExp(`^${name}:[0-9a-f]{8}$`));
-    expect(imageTags(root)).toEqual(tags);
+    const tags = imageTags(imagesOfAll([read()]));
+    expect(Object.keys(tags)).toHaveLength(5);
+    for (const [name, tag] of Object.entries(tags))
+      expect(tag).toMatch(new RegExp(`^${name}:[0-9a-f]{8}$`));
+    expect(imageTags(imagesOfAll([read()]))).toEqual(tags);
   });
 
   test.each([
-    ['fixtures/gpuaas/api/main.ts', ['gpuaas-services', 'gpuaas-node']],
-    ['fixtures/gpuaas/links/entrypoint.sh', ['gpuaas-services', 'gpuaas-node', 'gpuaas-toxiproxy']],
-    ['fixtures/images/services/Dockerfile', ['gpuaas-services']],
-    ['fixtures/images/base/Dockerfile', imageNames.filter((name) => name !== 'gpuaas-runtime')],
-    ['fixtures/README', []],
+    ['sources/api/main.ts', ['mine-services', 'mine-page']],
+    ['services/Dockerfile', ['mine-services', 'mine-page']],
+    ['page/Dockerfile', ['mine-page']],
+    ['README', []],
   ])('an edit of %s changes exactly its images', (path, images) => {
     expect(changedBy(() => put(path, 'edited'))).toEqual(images);
   });
 
-  test('a new version of a runtime package changes the runtime and what copies it, nothing else', () => {
-    const lock = runtime();
-    lock.packages['node_modules/postgres'] = { version: '1.0.1' };
-    const changed = changedBy(() => put('package-lock.json', JSON.stringify(lock)));
-    expect(changed).toEqual(['gpuaas-runtime', 'gpuaas-services', 'gpuaas-node']);
-  });
-
-  test('a package that the platform does not need changes nothing', () => {
-    const lock = runtime();
-    lock.packages['node_modules/typescript'] = { version: '7.0.0' };
-    expect(changedBy(() => put('package-lock.json', JSON.stringify(lock)))).toEqual([]);
+  test('another package changes the image of packages and what is made from it, nothing else', () => {
+    const other = composeFile.replace('[ws]', '[ws, zod]');
+    expect(changedBy(() => put('compose.yaml', other))).toEqual([
+      'mine-runtime',
+      'mine-services',
+      'mine-page',
+    ]);
   });
 
   test('a lost executable bit counts, the time of a file does not', () => {
-    expect(
-      changedBy(() => put('fixtures/images/browser/start.sh', 'exec chromium', 0o644)),
-    ).toEqual(['gpuaas-browser']);
-    expect(
-      changedBy(() => put('fixtures/images/browser/start.sh', 'exec chromium', 0o644)),
-    ).toEqual([]);
+    const loseIt = () => put('page/start.sh', 'exec chromium', 0o644);
+    expect(changedBy(loseIt)).toEqual(['mine-page']);
+    expect(changedBy(loseIt)).toEqual([]);
   });
 
   test('content that moves from one file to the next is a change', () => {
@@ -118,25 +121,22 @@ describe('image tags', () => {
     expect(treeDigest(root, ['a'])).not.toBe(before);
   });
 
-  test('parents are built before their children, and unwanted images are not', () => {
-    expect(withParents(['gpuaas-node'])).toEqual(['gpuaas-base', 'gpuaas-runtime', 'gpuaas-node']);
-    expect(withParents(['gpuaas-browser'])).toEqual(['gpuaas-base', 'gpuaas-browser']);
-    for (const name of imageNames) {
-      for (const parent of imageSpecs[name].parents) {
-        expect(imageNames.indexOf(parent)).toBeLessThan(imageNames.indexOf(name));
-      }
-    }
+  test('an image is built after what it is made from, and only with the option that wants it', () => {
+    const namesWith = (options: string[]) => imagesOf(read(), options).map(({ name }) => name);
+    const always = ['hopdrill-base', 'hopdrill-toxiproxy', 'mine-runtime', 'mine-services'];
+    expect(namesWith([])).toEqual(always);
+    expect(namesWith(['page'])).toEqual([...always, 'mine-page']);
   });
 
   test('pruning names old digests of this image only, never the plain name', () => {
     const present = [
-      'gpuaas-node:1',
-      'gpuaas-node:2',
-      'gpuaas-node:latest',
-      'gpuaas-nodes:1',
-      'gpuaas-base:1',
+      'mine-page:1',
+      'mine-page:2',
+      'mine-page:latest',
+      'mine-pages:1',
+      'mine-base:1',
     ];
-    expect(staleTags(present, 'gpuaas-node', 'gpuaas-node:2')).toEqual(['gpuaas-node:1']);
+    expect(staleTags(present, 'mine-page', 'mine-page:2')).toEqual(['mine-page:1']);
   });
 });
 
@@ -170,8 +170,8 @@ describe('package closure', () => {
   });
 
   test('the fingerprint follows integrity, not only the version', () => {
-    const other = runtime();
-    other.packages['node_modules/ws'] = { version: '1.0.0', integrity: 'b' };
-    expect(runtimeFingerprint(other, 'x64')).not.toBe(runtimeFingerprint(runtime(), 'x64'));
+    const other = packages({ 'node_modules/ws': { version: '1.0.0', integrity: 'b' } });
+    const fingerprint = (lock: LockFile) => runtimeFingerprint(lock, ['ws'], 'x64');
+    expect(fingerprint(other)).not.toBe(fingerprint(packages()));
   });
 });

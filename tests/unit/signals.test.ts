@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { adviceOn } from '../../harness/preflight/advice.ts';
 import { defineSystem } from '../../harness/systems/define.ts';
 import { causes, resources } from '../../harness/systems/gpuaas/causes.ts';
-import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
+import gpuaas from '../../harness/systems/gpuaas/index.ts';
 import { signals } from '../../harness/systems/gpuaas/signals.ts';
 
 /** Seed 000's dashboard names, in its order. */

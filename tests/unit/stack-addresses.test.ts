@@ -1,18 +1,20 @@
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  addressesOf,
-  composeEnvironment,
-  overlaps,
-  slotCount,
-  slotIsClear,
-} from '../../harness/stack/addresses.ts';
+import { addressesOf, overlaps, slotCount, slotIsClear } from '../../harness/stack/addresses.ts';
+import { composeEnvironment } from '../../harness/stack/compose.ts';
+import { networksPerSlot, portsPerSlot } from '../../harness/stack/declaration.ts';
+import { readStackFile } from '../../harness/stack/read-declaration.ts';
 
 const slot = fc.integer({ min: 0, max: slotCount - 1 });
-const networksOf = (n: number) => {
-  const { core, field, front } = addressesOf(n);
-  return [core, field, front].map((prefix) => `${prefix}.0/24`);
-};
+const named = (count: number, letter: string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${letter}${index}`, 'X']));
+/** All that a place has room for. */
+const full = { networks: named(networksPerSlot, 'n'), ports: named(portsPerSlot, 'p') };
+const placeOf = (n: number) => addressesOf(n, full);
+const networksOf = (n: number) =>
+  Object.values(placeOf(n).network).map((prefix) => `${prefix}.0/24`);
+const portsOf = (n: number) => Object.values(placeOf(n).port);
 
 test('two slots share neither network nor port', () => {
   fc.assert(
@@ -21,8 +23,8 @@ test('two slots share neither network nor port', () => {
       expect(networksOf(a).some((one) => networksOf(b).some((other) => overlaps(one, other)))).toBe(
         false,
       );
-      const ports = new Set(Object.values(addressesOf(a).ports));
-      expect(Object.values(addressesOf(b).ports).filter((port) => ports.has(port))).toEqual([]);
+      const ports = new Set(portsOf(a));
+      expect(portsOf(b).filter((port) => ports.has(port))).toEqual([]);
     }),
   );
 });
@@ -31,7 +33,7 @@ test('every slot lies in 198.18.0.0/15 and below the ephemeral ports', () => {
   fc.assert(
     fc.property(slot, (n) => {
       expect(networksOf(n).every((network) => overlaps(network, '198.18.0.0/15'))).toBe(true);
-      expect(Math.max(...Object.values(addressesOf(n).ports))).toBeLessThan(32_768);
+      expect(Math.max(...portsOf(n))).toBeLessThan(32_768);
     }),
   );
 });
@@ -49,14 +51,17 @@ test.each([
 });
 
 test('a network left over from a dead stack keeps its slot taken', () => {
-  expect(slotIsClear(addressesOf(3), ['172.17.0.0/16'])).toBe(true);
-  expect(slotIsClear(addressesOf(3), networksOf(3).slice(1, 2))).toBe(false);
+  expect(slotIsClear(placeOf(3), ['172.17.0.0/16'])).toBe(true);
+  expect(slotIsClear(placeOf(3), networksOf(3).slice(1, 2))).toBe(false);
 });
 
 test('slot 0 is what plain compose uses', async () => {
   const { readFile } = await import('node:fs/promises');
-  const text = await readFile(new URL('../../docker-compose.chaos.yml', import.meta.url), 'utf8');
-  const environment = composeEnvironment('default', 'fast', addressesOf(0));
+  const composeFile = fileURLToPath(new URL('../../docker-compose.chaos.yml', import.meta.url));
+  const text = await readFile(composeFile, 'utf8');
+  const file = readStackFile(composeFile);
+  const environment = composeEnvironment('default', file, addressesOf(0, file), 'fast');
+  expect(Object.keys(environment)).toHaveLength(12);
   for (const [name, value] of Object.entries(environment)) {
     const defaults = [...text.matchAll(new RegExp(`\\$\\{${name}:-([^}]*)\\}`, 'g'))].map(
       (match) => match[1],

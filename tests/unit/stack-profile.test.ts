@@ -1,14 +1,23 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readProfile } from '../../harness/cli/read-profile.ts';
 import { watchedDatabase } from '../../harness/records/profile.ts';
 import { absoluteProfile } from '../../harness/stack/absolute-profile.ts';
 import { addressesOf } from '../../harness/stack/addresses.ts';
 import { devicesOf } from '../../harness/stack/loops.ts';
 import { isStackName, stackDir } from '../../harness/stack/names.ts';
 import { profileOf, writeProfile } from '../../harness/stack/profile-file.ts';
-import { listStacks, loadProfile, readState, writeState } from '../../harness/stack/state.ts';
+import { readStackFile } from '../../harness/stack/read-declaration.ts';
+import {
+  listStacks,
+  loadProfile,
+  profileFileOf,
+  readState,
+  writeState,
+} from '../../harness/stack/state.ts';
 
 const before = process.env.XDG_STATE_HOME;
 const home = mkdtempSync(join(tmpdir(), 'stack-test-'));
@@ -21,22 +30,16 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-const facts = {
-  stack: 'one',
-  addresses: addressesOf(2),
-  environment: 'fast',
-  browser: false,
-  policies: { 'node.poll_window_seconds': 1.5 },
+const composeFile = fileURLToPath(new URL('../../docker-compose.chaos.yml', import.meta.url));
+const file = readStackFile(composeFile);
+const addresses = addressesOf(2, file);
+const deployment = {
+  ...{ stack: 'one', system: 'gpuaas', file, addresses },
+  ...{ policies: 'fast', options: [] },
 };
 const state = {
-  stack: 'one',
-  slot: 2,
-  profile: 'fast',
-  browser: false,
-  phase: 'up',
-  pid: 1,
-  startedAt: 'now',
-  images: {},
+  ...{ stack: 'one', system: 'gpuaas', composeFile, ...addresses, policies: 'fast', options: [] },
+  ...{ phase: 'up' as const, pid: 1, startedAt: 'now', images: {} },
 } as const;
 
 test.each(['default', 'test-123', 'a'])('%s is a name for a stack', (name) =>
@@ -49,11 +52,27 @@ test.each(['', '1a', '../up', 'A', 'a_b', 'a b', `a${'b'.repeat(31)}`])('%j is n
 
 test('what is written is read back, and the stack is listed', () => {
   expect(listStacks()).toEqual([]);
-  writeState(state);
-  writeProfile(facts);
+  writeState({ ...state, options: [] });
+  writeProfile(profileOf(deployment));
   expect(readState('one')).toEqual(state);
-  expect(listStacks().map(({ stack, edgePort }) => [stack, edgePort])).toEqual([['one', 21_064]]);
-  expect(loadProfile('one')).toEqual(absoluteProfile(profileOf(facts), stackDir('one')));
+  expect(listStacks().map(({ stack, port }) => [stack, port.edge])).toEqual([['one', 21_064]]);
+  expect(loadProfile('one')).toEqual(absoluteProfile(profileOf(deployment), stackDir('one')));
+});
+
+test('every option and set of policies gives a profile that the system itself accepts', async () => {
+  for (const options of [[], ['browser']])
+    for (const policies of ['fast', 'seed-defaults']) {
+      const profile = profileOf({ ...deployment, options, policies });
+      expect(profile.environment).toBe(policies);
+      expect(Object.keys(profile.policies)).toContain('node.heartbeat_stale_after_seconds');
+      writeProfile(profile);
+      await expect(readProfile(profileFileOf('one'))).resolves.toMatchObject({ stack: 'one' });
+      expect([profile.endpoints.browser, profile.own.pageNotSeen]).toEqual(
+        options.length > 0
+          ? ['http://127.0.0.1:21070', undefined]
+          : [undefined, 'brought up without --browser'],
+      );
+    }
 });
 
 test('half a state file is no state', () => {
@@ -63,7 +82,7 @@ test('half a state file is no state', () => {
 });
 
 test('the writers of the database come by the link', () => {
-  expect(watchedDatabase(profileOf(facts))?.writers.map((writer) => writer.address)).toEqual([
+  expect(watchedDatabase(profileOf(deployment))?.writers.map((writer) => writer.address)).toEqual([
     '198.18.8.20',
     '198.18.8.20',
   ]);

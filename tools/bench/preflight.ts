@@ -6,7 +6,7 @@ import { runPreflight } from '../../harness/preflight/run.ts';
 import type { Request } from '../../harness/preflight/types.ts';
 import type { BenchRow } from '../../harness/records/documents.ts';
 import type { PreflightReport } from '../../harness/records/preflight.ts';
-import { gpuaas } from '../../harness/systems/gpuaas/index.ts';
+import gpuaas from '../../harness/systems/gpuaas/index.ts';
 import { argvFromProfile } from '../../harness/systems/gpuaas/profile-argv.ts';
 import { root } from '../child.ts';
 import { type Bench, type Measurement, row } from './measurement.ts';

@@ -12,9 +12,9 @@ import {
 import { isEnding, repoRoot, say, stateDir, which } from '../bootstrap/machine.mjs';
 import { tryDocker } from '../docker-cli.ts';
 import { build, buildCommand, label, logFileOf } from './docker.ts';
+import { baseImage as image } from './own.ts';
 
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
-const image = 'gpuaas-base';
 
 const sources = (mirror: string) => [
   `deb ${mirror} bookworm main`,
@@ -64,6 +64,6 @@ export async function makeBase(tag: string): Promise<void> {
       say(`set-up: ${image}: Debian's packages did not do, pulling instead\n${String(error)}`);
     }
   }
-  const context = join(repoRoot, 'fixtures', 'images', 'base');
+  const context = join(repoRoot, 'fixtures', 'images', image);
   await build({ image, tag, dockerfile: join(context, 'Dockerfile'), context, args: {} });
 }

@@ -1,4 +1,4 @@
-// Which npm packages the platform itself needs, read from the lock file: the same answer on every
+// Which npm packages an image needs, read from the lock file: the same answer on every
 // machine, also on one whose own packages are for another operating system.
 import { createHash } from 'node:crypto';
 
@@ -13,17 +13,6 @@ interface LockEntry {
 export interface LockFile {
   packages: Record<string, LockEntry>;
 }
-
-export const runtimeRoots = [
-  'ws',
-  'ioredis',
-  'postgres',
-  '@peculiar/x509',
-  'reflect-metadata',
-  '@lydell/node-pty',
-  '@xterm/xterm',
-  '@xterm/addon-fit',
-];
 
 /** Beside the packages: it makes the copied sources ES modules. */
 export const runtimeManifest = `${JSON.stringify({ private: true, type: 'module' })}\n`;
@@ -51,7 +40,7 @@ export function closure(lock: LockFile, roots: readonly string[], cpu: string): 
     const entry = path === null ? undefined : lock.packages[path];
     if (path === null || entry === undefined) {
       if (optional) return;
-      throw new Error(`package-lock.json has no ${name}, which ${from || 'the platform'} needs`);
+      throw new Error(`package-lock.json has no ${name}, which ${from || 'the image'} needs`);
     }
     if (optional && !fits(entry, cpu)) return;
     if (found.has(path)) return;
@@ -67,8 +56,8 @@ export function closure(lock: LockFile, roots: readonly string[], cpu: string): 
 export const nodePackage = (cpu: string) => `node_modules/node-linux-${cpu}`;
 
 /** Changes whenever a package of the runtime does; integrity pins the content. */
-export function runtimeFingerprint(lock: LockFile, cpu: string): string {
-  const lines = [...closure(lock, runtimeRoots, cpu), nodePackage(cpu)].map((path) => {
+export function runtimeFingerprint(lock: LockFile, roots: readonly string[], cpu: string): string {
+  const lines = [...closure(lock, roots, cpu), nodePackage(cpu)].map((path) => {
     const entry = lock.packages[path];
     return `${path} ${entry?.version ?? '?'} ${entry?.integrity ?? ''}`;
   });

@@ -85,7 +85,7 @@ export async function build({ image, tag, dockerfile, context, args }: Build): P
 /** Every tag of ours that the engine holds, with the id of its image. */
 export async function presentTags(): Promise<Map<string, string>> {
   const format = '{{.Repository}}:{{.Tag}} {{.ID}}';
-  const text = await docker(['image', 'ls', '--filter', 'reference=gpuaas-*', '--format', format]);
+  const text = await docker(['image', 'ls', '--filter', `label=${label}`, '--format', format]);
   const pairs = text
     .split('\n')
     .map((line) => line.split(' '))

@@ -1,24 +1,15 @@
-// Node 24 and the npm packages of the platform as one image without a system, from which the others
+// Node 24 and npm packages that a platform needs as one image without a system, from which the others
 // copy. It is taken from this checkout's node_modules, so it needs no network.
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { repoRoot } from '../bootstrap/machine.mjs';
-import { closure, type LockFile, nodePackage, runtimeManifest, runtimeRoots } from './closure.ts';
+import { lockFile } from './catalogue.ts';
+import { closure, nodePackage, runtimeManifest } from './closure.ts';
 import { buildCommand, label, logFileOf } from './docker.ts';
 
-const image = 'gpuaas-runtime';
-
 /** On another operating system the packages for Linux are fetched apart, by the same lock file. */
-async function linuxPackages(logFile: string, work: string): Promise<string> {
+async function linuxPackages(image: string, logFile: string, work: string): Promise<string> {
   if (process.platform === 'linux' && existsSync(join(repoRoot, nodePackage(process.arch)))) {
     return repoRoot;
   }
@@ -33,21 +24,24 @@ async function linuxPackages(logFile: string, work: string): Promise<string> {
   return copy;
 }
 
-export async function makeRuntime(tag: string): Promise<void> {
+export async function makeRuntime(
+  image: string,
+  tag: string,
+  { packages, folder }: { readonly packages: readonly string[]; readonly folder: string },
+): Promise<void> {
   const logFile = logFileOf(image);
   const work = mkdtempSync(join(tmpdir(), 'runtime-'));
   try {
-    const from = await linuxPackages(logFile, work);
-    const lock = JSON.parse(readFileSync(join(repoRoot, 'package-lock.json'), 'utf8')) as LockFile;
+    const from = await linuxPackages(image, logFile, work);
     const tree = join(work, 'tree');
-    const platform = join(tree, 'opt', 'gpuaas');
+    const inside = join(tree, folder);
     const binary = join(tree, 'usr', 'local', 'bin', 'node');
     mkdirSync(dirname(binary), { recursive: true });
     cpSync(join(from, nodePackage(process.arch), 'bin', 'node'), binary);
-    for (const path of closure(lock, runtimeRoots, process.arch)) {
-      cpSync(join(from, path), join(platform, path), { recursive: true, dereference: true });
+    for (const path of closure(lockFile(), packages, process.arch)) {
+      cpSync(join(from, path), join(inside, path), { recursive: true, dereference: true });
     }
-    writeFileSync(join(platform, 'package.json'), runtimeManifest);
+    writeFileSync(join(inside, 'package.json'), runtimeManifest);
     const tar = join(work, 'runtime.tar');
     const owner = ['--owner=0', '--group=0', '--numeric-owner'];
     const ownerWords = process.platform === 'linux' ? owner : [];

@@ -3,7 +3,6 @@
 import {
   chmodSync,
   copyFileSync,
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -17,11 +16,11 @@ import { debianMirror, readAptSources } from '../bootstrap/apt.mjs';
 import { isEnding, repoRoot, run, say, stateDir, which } from '../bootstrap/machine.mjs';
 import { docker } from '../docker-cli.ts';
 import { build, buildCommand, logFileOf } from './docker.ts';
+import { toxiproxyImage as image } from './own.ts';
 
 const version = '2.12.0';
-const image = 'gpuaas-toxiproxy';
-const builder = 'gpuaas-toxiproxy-builder';
-const recipe = join(repoRoot, 'fixtures', 'images', 'toxiproxy');
+const builder = `${image}-builder`;
+const recipe = join(repoRoot, 'fixtures', 'images', image);
 
 async function compileHere(work: string): Promise<string | null> {
   const go = which('go');
@@ -97,10 +96,8 @@ export async function makeToxiproxy(tag: string, base: string): Promise<void> {
   const work = mkdtempSync(join(tmpdir(), 'toxiproxy-'));
   try {
     const context = join(work, 'image');
-    mkdirSync(join(context, 'links'), { recursive: true });
+    mkdirSync(context);
     copyFileSync(await serverBinary(base, work), join(context, 'toxiproxy-server'));
-    const links = join(repoRoot, 'fixtures', 'gpuaas', 'links');
-    if (existsSync(links)) cpSync(links, join(context, 'links'), { recursive: true });
     const dockerfile = join(recipe, 'Dockerfile');
     await build({ image, tag, dockerfile, context, args: { BASE: base } });
   } finally {

@@ -82,4 +82,8 @@ const ask: Ask<string> = {
   argv: (profile) => ['--url', profile.endpoints.service ?? ''],
 };
 
-export const oneHop = defineSystem({ name: 'one-hop', ask });
+export default defineSystem({
+  name: 'one-hop',
+  ask,
+  stack: new URL('../../../fixtures/one-hop/compose.yaml', import.meta.url),
+});
