@@ -37,7 +37,7 @@ export async function runAsTest(file: string): Promise<void> {
  * take them from the workers of other stacks: it lets those go on first.
  */
 async function runOnStackOfWorker(scenario: Scenario): Promise<RunRecord> {
-  const { stack, signal, leave, othersEnded } = await scenarioWorker();
+  const { stack, signal, leave, othersEnded } = await scenarioWorker(scenario.record.system);
   if (signal.aborted) {
     leave();
     await othersEnded();

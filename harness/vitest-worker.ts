@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { engineId } from './drivers/engine-id.ts';
 import { endingSignals } from './records/exit-codes.ts';
+import { listStacks } from './stack/state.ts';
 import { defaultStateDir } from './undo/paths.ts';
 import { registerRunner, runners } from './undo/runners.ts';
 
@@ -15,12 +16,17 @@ export interface ScenarioWorker {
   othersEnded(): Promise<void>;
 }
 
-let opened: Promise<ScenarioWorker> | undefined;
+const opened = new Map<string, Promise<ScenarioWorker>>();
 
-export const scenarioWorker = (): Promise<ScenarioWorker> => (opened ??= open());
+/** For scenarios of one system; opened once. */
+export function scenarioWorker(system: string): Promise<ScenarioWorker> {
+  const worker = opened.get(system) ?? open(system);
+  opened.set(system, worker);
+  return worker;
+}
 
-async function open(): Promise<ScenarioWorker> {
-  const { stack, others } = stacksOfWorker();
+async function open(system: string): Promise<ScenarioWorker> {
+  const { stack, others } = stacksOfWorker(system);
   const stateDir = defaultStateDir();
   const engine = await engineId();
   // A worker that is told to end undoes what it broke first; if it is not given the time, the
@@ -44,11 +50,19 @@ async function open(): Promise<ScenarioWorker> {
 const patienceMs = 14 * 60_000;
 
 /** Worker N owns stack N, so that two scenarios never meet on one platform. */
-function stacksOfWorker(): { stack: string; others: string[] } {
-  const stacks = (process.env.HOPDRILL_STACKS ?? process.env.HOPDRILL_STACK ?? 'default').split(
-    ',',
-  );
+function stacksOfWorker(system: string): { stack: string; others: string[] } {
+  const named = process.env.HOPDRILL_STACKS ?? process.env.HOPDRILL_STACK;
+  const stacks = named?.split(',') ?? stacksOf(system);
   const worker = Number(process.env.VITEST_POOL_ID ?? 1);
-  const stack = stacks[(worker - 1) % stacks.length] ?? 'default';
+  const stack = stacks[(worker - 1) % stacks.length]!;
   return { stack, others: stacks.filter((one) => one !== stack) };
+}
+
+function stacksOf(system: string): string[] {
+  const up = listStacks().filter((one) => one.phase === 'up' && one.system === system);
+  if (up.length === 0)
+    throw new Error(
+      `no stack of ${system} is up: "hopdrill up --system ${system}", or HOPDRILL_STACK names one`,
+    );
+  return up.map(({ stack }) => stack);
 }

@@ -4,7 +4,7 @@ import type { RunPlan } from '../records/plan.ts';
 import { loadSystem } from '../systems/index.ts';
 import { actionWords } from './action-words.ts';
 import { readArguments, WrongUsage } from './arguments.ts';
-import { meant, profilesFor } from './profiles.ts';
+import { meant, profilesFor, profilesIfAny, systemOf } from './profiles.ts';
 import { select } from './select.ts';
 
 export const summary = 'say what a run would do; nothing is touched';
@@ -13,7 +13,7 @@ export const help = `Usage: hopdrill plan [scenario|folder|glob ...] [--stack NA
 For each scenario: what will be done to which target, how it is undone, what is cut, what may be felt, and how long it may take.
 Without a name all scenarios of the platform's system.
 
-  --stack NAME       on this stack (default: the only one that is up)
+  --stack NAME       on this stack (default: the only one of its system that is up)
   --profile FILE     on a platform that hopdrill did not start
   --node NAME        about this node of the platform, whichever the scenario names
   --no-deadman       allow a platform with no place for a dead-man or a watchdog
@@ -36,13 +36,13 @@ const options = {
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments('plan', argv, options);
-  const [profile] = await profilesFor({
-    stack: values.stack,
-    profileFile: values.profile,
-    stacks: undefined,
+  const where = { stack: values.stack, profileFile: values.profile };
+  const scenarios = await select({
+    patterns: positionals,
+    ...meant(await profilesIfAny(where), values.node),
   });
+  const [profile] = await profilesFor({ ...where, system: systemOf('plan', scenarios) });
   if (profile === undefined) throw new WrongUsage('plan: no stack is up');
-  const scenarios = await select({ patterns: positionals, ...meant([profile], values.node) });
   const plans: RunPlan[] = [];
   for (const scenario of scenarios)
     plans.push(

@@ -1,7 +1,8 @@
 // Which deployments a command is about: stacks that are up, or a profile file.
 import { nearest } from '../base/nearest.ts';
 import type { Profile } from '../records/profile.ts';
-import { listStacks, loadProfile } from '../stack/state.ts';
+import type { Scenario } from '../records/scenario.ts';
+import { type ListedStack, listStacks, loadProfile } from '../stack/state.ts';
 import { WrongUsage } from './arguments.ts';
 import { readProfile } from './read-profile.ts';
 import type { Selection } from './select.ts';
@@ -11,6 +12,8 @@ export interface Where {
   readonly stack?: string | undefined;
   readonly stacks?: number | undefined;
   readonly profileFile?: string | undefined;
+  /** Where several stacks are up and none is named: those of this system are meant. */
+  readonly system?: string | undefined;
 }
 
 /** --stack, --stacks and --profile each name a deployment; giving two of them is an error. */
@@ -37,28 +40,37 @@ export async function profilesIfAny(where: Where): Promise<Profile[]> {
 export async function profilesFor(where: Where): Promise<Profile[]> {
   oneWord(where);
   if (where.profileFile !== undefined) return [await readProfile(where.profileFile)];
-  const up = listStacks().flatMap((stack) => (stack.phase === 'up' ? [stack.stack] : []));
+  const all = listStacks().filter(({ phase }) => phase === 'up');
   if (where.stack !== undefined)
-    return where.stack.split(',').map((name) => loadProfile(knownOf(name, up)));
+    return where.stack.split(',').map((name) => loadProfile(knownOf(name, all)));
+  const { system } = where;
+  const up = all.filter((stack) => system === undefined || stack.system === system);
   const [only] = up;
-  if (only === undefined)
+  if (only === undefined) {
+    const command = system === undefined ? 'hopdrill up' : `hopdrill up --system ${system}`;
     throw new WrongUsage(
-      'no stack is up (bring one up with "hopdrill up", or name a platform with --profile FILE)',
+      `no stack${system === undefined ? '' : ` of ${system}`} is up${all.length === 0 ? '' : `, only ${named(all)}`} (bring one up with "${command}", or name a platform with --profile FILE)`,
     );
+  }
   if (where.stacks !== undefined) {
     if (up.length < where.stacks)
-      throw new WrongUsage(`--stacks ${where.stacks}: ${up.length} are up (${up.join(', ')})`);
-    return up.slice(0, where.stacks).map(loadProfile);
+      throw new WrongUsage(`--stacks ${where.stacks}: ${up.length} are up (${named(up)})`);
+    return up.slice(0, where.stacks).map(({ stack }) => loadProfile(stack));
   }
   if (up.length > 1)
-    throw new WrongUsage(`several stacks are up (${up.join(', ')}): say which with --stack`);
-  return [loadProfile(only)];
+    throw new WrongUsage(`several stacks are up (${named(up)}): say which with --stack`);
+  return [loadProfile(only.stack)];
 }
 
-function knownOf(name: string, up: readonly string[]): string {
-  if (up.includes(name)) return name;
-  const near = nearest(name, up);
-  const known = up.length === 0 ? 'none is' : `up: ${up.join(', ')}`;
+/** `dev (gpuaas), small (one-hop)` */
+const named = (stacks: readonly ListedStack[]): string =>
+  stacks.map(({ stack, system }) => `${stack} (${system})`).join(', ');
+
+function knownOf(name: string, up: readonly ListedStack[]): string {
+  const names = up.map(({ stack }) => stack);
+  if (names.includes(name)) return name;
+  const near = nearest(name, names);
+  const known = up.length === 0 ? 'none is' : `up: ${named(up)}`;
   const meant = near === undefined ? '' : `; did you mean ${near}?`;
   throw new WrongUsage(
     `--stack ${name}: no such stack is up (${known})${meant} "hopdrill up --stack ${name}" brings it up`,
@@ -83,4 +95,14 @@ export function meant(
     node,
     nodes: profiles.flatMap((profile) => Object.keys(profile.nodes)),
   };
+}
+
+/** Scenarios of several systems cannot share a platform. */
+export function systemOf(command: string, scenarios: readonly Scenario[]): string | undefined {
+  const systems = [...new Set(scenarios.map(({ record }) => record.system))];
+  if (systems.length > 1)
+    throw new WrongUsage(
+      `${command}: scenarios of several systems (${systems.join(', ')}): take those of one at a time`,
+    );
+  return systems[0];
 }

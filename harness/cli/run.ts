@@ -11,7 +11,7 @@ of the platform's system. Ctrl-C undoes what is broken first; so does "hopdrill 
   --repeat N         each one N times
   --shuffle SEED     in an order that the seed gives
   --stacks N         on N stacks side by side (those that are up)
-  --stack NAME       on this stack (default: the only one that is up)
+  --stack NAME       on this stack (default: the only one of its system that is up)
   --profile FILE     on a platform that hopdrill did not start
   --node NAME        about this node of the platform, whichever the scenario names
   --out DIR          write the run folders there (default: reports/out)
@@ -65,7 +65,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     stacks: wanted.stacks === undefined ? undefined : Number(wanted.stacks),
     profileFile: wanted.profile,
   };
-  const [{ select }, { meant, profilesFor, profilesIfAny }] = await Promise.all([
+  const [{ select }, { meant, profilesFor, profilesIfAny, systemOf }] = await Promise.all([
     import('./select.ts'),
     import('./profiles.ts'),
   ]);
@@ -91,7 +91,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   const { runAll } = await import('./run-loop.ts');
   return runAll(chosen, {
-    profiles: await profilesFor(where),
+    profiles: await profilesFor({ ...where, system: systemOf('run', chosen) }),
     deadman: !wanted['no-deadman'],
     keepOnFail: wanted['keep-on-fail'],
     out: wanted.out,
