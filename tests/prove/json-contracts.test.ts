@@ -27,7 +27,7 @@ const work = mkdtempSync(join(tmpdir(), 'json-contracts-'));
 beforeAll(async () => {
   world = new World();
   profile = profileFileOf(world.profile.stack);
-  where = places(undefined, work, () => {});
+  where = places(undefined, () => {});
   small = await where.oneHop();
 });
 afterAll(async () => {

@@ -89,7 +89,7 @@ function notAskedFor(wanted: Wanted, { rows, notes }: BenchDocument): void {
 async function measure(wanted: Wanted): Promise<BenchDocument> {
   const work = mkdtempSync(join(tmpdir(), 'hopdrill-bench-'));
   const say = (text: string) => process.stderr.write(`bench: ${text}\n`);
-  const { close, ...where } = places(wanted.stack, work, say);
+  const { close, ...where } = places(wanted.stack, say);
   const document: BenchDocument = {
     rows: [],
     notes: {},

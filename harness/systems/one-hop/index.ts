@@ -71,7 +71,7 @@ const ask: Ask<string> = {
       proof: null,
       subject: {},
     }),
-  names: { nodes: [], parts: ['service'], links: ['service'] },
+  names: { nodes: ['box'], parts: ['box', 'link'], links: ['service'] },
   words: { userStates: [], history: [], page: [] },
   budgets: {
     severity: { P0: 60, P1: 300, P2: 1800, P3: 1800 },
