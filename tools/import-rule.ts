@@ -10,6 +10,7 @@ const below = [
   'base',
   'records',
   'yaml',
+  'items',
   'drivers',
   'undo',
   'faults',
@@ -31,17 +32,19 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   records: ['base'],
   // Files that people write, read with every mistake at once and its place.
   yaml: ['base', 'records'],
+  // Expectations of what is read of the platform; pure.
+  items: ['base', 'records'],
   drivers: ['base', 'records'],
   undo: ['base', 'records', 'drivers'],
   faults: ['base', 'records', 'drivers', 'undo'],
   preflight: ['base', 'records', 'drivers'],
-  systems: ['base', 'records', 'drivers', 'preflight', 'faults'],
+  systems: ['base', 'records', 'items', 'drivers', 'preflight', 'faults'],
   // The words that a scenario may use come from the faults and systems that there are.
   scenarios: ['base', 'records', 'yaml', 'faults', 'systems'],
   // A verdict comes from the record alone.
-  judge: ['base', 'records'],
+  judge: ['base', 'records', 'items'],
   plan: ['base', 'records', 'undo', 'faults', 'preflight', 'systems', 'scenarios'],
-  'run-tools': ['base', 'records', 'drivers', 'undo', 'preflight', 'systems', 'plan'],
+  'run-tools': ['base', 'records', 'items', 'drivers', 'undo', 'preflight', 'systems', 'plan'],
   run: below,
   // The machine that stacks run on. A stack is ready when the preflight of its system is green.
   stack: ['base', 'records', 'yaml', 'drivers', 'preflight', 'systems'],
