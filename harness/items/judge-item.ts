@@ -24,7 +24,7 @@ export function judgeItem(item: ItemBody, now: Reading, before: Reading | null):
   if (item.each === undefined && rows.length > 1)
     return { holds: null, detail: `${rows.length} rows: which one is meant is not said` };
   const earlier = before === null ? [] : matching(before, item.where);
-  return worst(rows.map((row, index) => ofRow(fields, row, earlier[index])));
+  return worstOf(rows.map((row, index) => ofRow(fields, row, earlier[index])));
 }
 
 function ofCount(wanted: Comparator, count: number): Judged {
@@ -47,11 +47,11 @@ function ofRow(fields: Fields, row: Row, before: Row | undefined): Judged {
     const found = `${name} ${shown(row[name])}`;
     return { holds, detail: holds === true ? found : `${found}, expected ${wanted}` };
   });
-  return worst(all);
+  return worstOf(all);
 }
 
 /** What does not hold is told first, then what cannot be said; else everything. */
-function worst(all: readonly Judged[]): Judged {
+export function worstOf(all: readonly Judged[]): Judged {
   const wrong = all.filter(({ holds }) => holds === false);
   const unknown = all.filter(({ holds }) => holds === null);
   const telling = wrong.length > 0 ? wrong : unknown.length > 0 ? unknown : all;

@@ -5,6 +5,7 @@ import type { RunPlan } from '../records/plan.ts';
 import { type Profile, watchedDatabase } from '../records/profile.ts';
 import type { Scenario } from '../records/scenario.ts';
 import type { System } from '../systems/define.ts';
+import type { Formula } from '../systems/hooks.ts';
 import { isHeldByWatchdog } from '../undo/holding.ts';
 import { plannedLines } from './actions.ts';
 
@@ -79,7 +80,7 @@ function budgetsOf(input: PlanInput): RunPlan['budgets'] {
   const policies = profile.policies;
   const limit = limitOf(input);
   const detect = Math.min((signal?.within(policies) ?? 15) * 1000, limit);
-  const proofs = recover.proof.map((name) => system.proofs[name]?.within(policies) ?? 0);
+  const proofs = recover.proof.map((name) => secondsOfProof(system, name)(policies));
   const usual = (system.budgets.settle(policies) + Math.max(0, ...proofs)) * 1000;
   const recoverMs =
     recover.within === 'default' ? usual : Math.min(usual, durationMs(recover.within));
@@ -87,10 +88,10 @@ function budgetsOf(input: PlanInput): RunPlan['budgets'] {
   // Only a state that changes waits for the platform to see it; what is refused is refused at once.
   const changes = expect.user !== undefined && expect.user.state !== system.words.userStates?.[0];
   const seconds = changes
-    ? system.userViewWithin?.(policies)
+    ? system.budgets.userState?.(policies)
     : expect.user?.access === undefined
       ? 0
-      : system.userAccessWithin?.(policies);
+      : system.budgets.userAccess?.(policies);
   const user =
     expect.user === undefined ? 0 : Math.min(Math.max(detect, (seconds ?? 0) * 1000), limit);
   const total = effect + detect + user + recoverMs;
@@ -102,6 +103,14 @@ function budgetsOf(input: PlanInput): RunPlan['budgets'] {
     recover_ms: recoverMs,
     total_ms: total,
   };
+}
+
+function secondsOfProof({ proofs, views }: System, name: string): Formula {
+  const proof = proofs[name];
+  if (proof === undefined) return () => 0;
+  const observed = 'observe' in proof ? proof.observe.flatMap(Object.keys) : [];
+  const formulas = proof.within ? [proof.within] : observed.map((view) => views[view]?.within);
+  return (policies) => Math.max(0, ...formulas.map((formula) => formula?.(policies) ?? 0));
 }
 
 /**

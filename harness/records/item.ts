@@ -52,6 +52,16 @@ export const itemBody = z.looseObject({
 });
 export type ItemBody = z.infer<typeof itemBody>;
 
+const ownWords: readonly string[] = [...questions, 'where', 'within'];
+
+/** What an item says to its view, besides what it expects of the answer. */
+export const paramsOf = (body: ItemBody): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(body).filter(([key]) => !ownWords.includes(key)));
+
+/** Every field of the view that it asks. */
+export const fieldsOf = ({ where, is, each, always }: ItemBody): string[] =>
+  [where, is, each, always].flatMap((fields) => Object.keys(fields ?? {}));
+
 /** One expectation of what is to be seen of the platform: `{ view: body }`. */
 export const item = z.record(z.string(), itemBody);
 export type Item = z.infer<typeof item>;

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../base/message-of.ts';
+import { type Reading, worstOf } from '../items/judge-item.ts';
 import type { Plan } from '../plan/plan-scenario.ts';
+import type { Item } from '../records/item.ts';
 import type { Check } from '../records/run-record.ts';
 import type { Invariant } from '../systems/hooks.ts';
 import type { Tools } from './tools.ts';
@@ -26,7 +28,7 @@ const periodMs = 2000;
 
 export async function watchMustNots(
   plan: Pick<Plan, 'run'>,
-  tools: Pick<Tools, 'system' | 'context' | 'note'>,
+  tools: Pick<Tools, 'system' | 'context' | 'note' | 'views'>,
 ): Promise<Watch> {
   const names = plan.run.invariants.filter((name) => name !== ofTheAudit);
   const rules = names.map((name) => ({ name, rule: tools.system.invariants[name] }));
@@ -40,7 +42,7 @@ export async function watchMustNots(
   await Promise.all(
     rules.map(async ({ name, rule }) => {
       try {
-        before.set(name, await rule?.before?.(tools.context()));
+        before.set(name, await baselineOf(tools, rule));
       } catch (error) {
         tools.note(`${name}: ${messageOf(error)}`);
       }
@@ -75,22 +77,39 @@ export async function watchMustNots(
   };
 }
 
+type Asking = Pick<Tools, 'context' | 'views'>;
+
+async function baselineOf(tools: Asking, rule: Invariant | undefined): Promise<unknown> {
+  if (rule === undefined) return undefined;
+  if ('observe' in rule) return Promise.all(rule.observe.map((item) => tools.views.read(item)));
+  return rule.before?.(tools.context());
+}
+
 async function ask(
-  tools: Pick<Tools, 'context'>,
+  tools: Asking,
   name: string,
   rule: Invariant | undefined,
   before: unknown,
 ): Promise<Check> {
+  if (rule === undefined) return { name, ok: null, detail: 'the system has no such invariant' };
   try {
-    const found = await rule?.check(tools.context(), before);
-    return {
-      name,
-      ok: found?.held ?? null,
-      detail: found?.detail ?? 'the system has no such invariant',
-    };
+    if ('observe' in rule) return { name, ...(await judgeAll(tools, rule.observe, before)) };
+    const { held, detail } = await rule.check(tools.context(), before);
+    return { name, ok: held, detail };
   } catch (error) {
     return { name, ok: null, detail: messageOf(error) };
   }
+}
+
+async function judgeAll(
+  { views }: Asking,
+  items: readonly Item[],
+  before: unknown,
+): Promise<Omit<Check, 'name'>> {
+  const baseline = before as readonly Reading[] | undefined;
+  const all = items.map((item, index) => views.judge(item, baseline?.[index] ?? null));
+  const { holds, detail } = worstOf(await Promise.all(all));
+  return { ok: holds, detail };
 }
 
 /** The first broken reading stays; else the last one that said something. */

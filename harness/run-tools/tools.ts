@@ -14,6 +14,7 @@ import { folderListener, tellAll } from './listeners.ts';
 import { type Head, openRecordBook, type RecordBook } from './record-book.ts';
 import { secretsOf } from './secrets.ts';
 import { type StepOptions, startClock } from './steps.ts';
+import { openViews, type Views } from './views.ts';
 
 /** What steps work with, besides the values that flow between them. */
 export interface Tools extends Omit<RecordBook, 'failed'> {
@@ -36,6 +37,8 @@ export interface Tools extends Omit<RecordBook, 'failed'> {
   preflight(): Promise<PreflightReport>;
   /** What a system's hooks are given: the deployment, and nothing of why they are asked. */
   context(report?: PreflightReport | null): HookContext;
+  /** The readers of the platform. */
+  readonly views: Views;
   note(text: string): void;
   /** One item of a stream, on the disk before this returns. */
   emit(stream: string, value: unknown): void;
@@ -90,6 +93,11 @@ export function openTools(
   const { hold } = options;
   const ending = endingOf(options.signal);
   const { signal } = ending;
+  const context: Tools['context'] = (report) => ({
+    ...{ profile, node: plan.run.node, runId, since, signal },
+    attach: (file, content) => void book.attach(file, content),
+    ...idsOf(report),
+  });
   return {
     ...book,
     ...ending,
@@ -102,11 +110,8 @@ export function openTools(
     deadman: options.deadman ?? true,
     openEngine: options.openEngine ?? openEngine,
     preflight: () => preflightOnce(system, plan.run.preflight_argv, signal),
-    context: (report) => ({
-      ...{ profile, node: plan.run.node, runId, since, signal },
-      attach: (file, content) => void book.attach(file, content),
-      ...idsOf(report),
-    }),
+    context,
+    views: openViews(system.views, context),
     note: clock.note,
     emit: (stream, value) => tell('item', stream, value),
     async step(stage, work, stepOptions = {}) {

@@ -3,6 +3,7 @@ import type { Plan } from '../plan/plan-scenario.ts';
 import type { PreflightReport } from '../records/preflight.ts';
 import type { Check, Observation } from '../records/run-record.ts';
 import type { Tools } from '../run-tools/tools.ts';
+import type { EvidenceSource, HookContext } from '../systems/hooks.ts';
 
 /**
  * Collects what the system declares, while the fault is still active. A source that fails is named
@@ -33,7 +34,7 @@ export async function evidence(
   return Promise.all(
     sources.map(async ([name, source]) => {
       try {
-        tools.attach(`evidence/${source.file}`, await source.collect(context));
+        tools.attach(`evidence/${source.file}`, await textOf(source, tools, context));
         return { name, ok: true, detail: source.file };
       } catch (error) {
         const why = messageOf(error);
@@ -42,6 +43,17 @@ export async function evidence(
       }
     }),
   );
+}
+
+async function textOf(
+  source: EvidenceSource,
+  { views }: Tools,
+  context: HookContext,
+): Promise<string> {
+  if ('collect' in source) return source.collect(context);
+  const { rows } = await views.read(source.view, { context });
+  if (rows.length === 0 && source.texts !== undefined) throw new Error('nothing to show');
+  return `${JSON.stringify(rows.length === 1 ? rows[0] : rows, null, 2)}\n`;
 }
 
 /** What is missing, in words for people; else how much there is. */

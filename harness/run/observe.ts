@@ -7,7 +7,7 @@ import { type Observation, type Seen, type UserSeen, unseenWords } from '../reco
 import { isActive } from '../run-tools/faults.ts';
 import { seenOf, wordsOf } from '../run-tools/seen.ts';
 import type { Tools } from '../run-tools/tools.ts';
-import type { PageUnseen, PageView, UserView } from '../systems/hooks.ts';
+import { coreViews, type UserRow } from '../systems/core-views.ts';
 import type { Engine } from '../undo/engine.ts';
 
 const pauseMs = 250;
@@ -91,12 +91,12 @@ function greenIsSettled({ expectation }: Plan, seen: Seen, history: readonly str
   );
 }
 
-async function readHistory(tools: Tools, report: PreflightReport): Promise<string[]> {
-  if (tools.system.history === null) return [];
+async function readHistory({ views, ...tools }: Tools, report: PreflightReport): Promise<string[]> {
+  if (!views.has('history')) return [];
   try {
-    const events = await tools.system.history(tools.context(report));
-    tools.attachJson('history.json', events);
-    return events.map((event) => event.kind);
+    const { rows } = await views.read({ history: {} }, { context: tools.context(report) });
+    tools.attachJson('history.json', rows);
+    return rows.flatMap((row) => coreViews.history.parse(row).words);
   } catch (error) {
     tools.note(`history: ${messageOf(error)}`);
     return [];
@@ -113,37 +113,17 @@ async function userView(
   report: PreflightReport | null,
 ): Promise<UserSeen | null> {
   const expected = plan.expectation.expect.user;
-  const view = tools.system.userView;
-  if (expected === undefined || view === undefined) return null;
+  if (expected === undefined || !tools.views.has('user')) return null;
   const started = performance.now();
   for (;;) {
     const asked = performance.now() - started;
-    let seen: UserSeen;
-    let looked = true;
-    try {
-      const found = await view(tools.context(report), {
-        access: expected.access !== undefined,
-        page: expected.page !== undefined,
-      });
-      looked = lookedAtPage(found);
-      seen = seenByUser(
-        plan,
-        found,
-        found.afterMs === null ? performance.now() - started : asked + found.afterMs,
-      );
-    } catch (error) {
-      const nothing = {
-        state: null,
-        access: null,
-        correlation_id: null,
-        found_in: [],
-        page: null,
-        page_unseen: null,
-      };
-      seen = { ...nothing, message: messageOf(error), after_ms: performance.now() - started };
-    }
+    const found = await lookAsUser(expected, tools, report);
+    const seen = seenByUser(
+      found,
+      found.after_ms === null ? performance.now() - started : asked + found.after_ms,
+    );
     const over = performance.now() - started > plan.run.budgets.user_ms || tools.signal.aborted;
-    if ((isAsExpected(expected, seen) && looked) || over) {
+    if ((isAsExpected(expected, seen) && lookedAtPage(found)) || over) {
       if (seen.page_unseen !== null) tools.note(unseenWords(seen.page_unseen));
       tools.attachJson('user-view.json', seen);
       return seen;
@@ -152,38 +132,37 @@ async function userView(
   }
 }
 
-function seenByUser({ expectation }: Plan, found: UserView, afterMs: number): UserSeen {
-  const asked = expectation.expect.user?.page !== undefined;
-  const page = found.page ?? (asked ? noPage : null);
+async function lookAsUser(
+  { access, page }: { readonly access?: unknown; readonly page?: unknown },
+  { views, context }: Tools,
+  report: PreflightReport | null,
+): Promise<UserRow> {
+  const wanted = { access: access !== undefined, page: page !== undefined };
+  try {
+    const { rows } = await views.read({ user: wanted }, { context: context(report) });
+    const row = coreViews.user.parse(rows[0]);
+    return wanted.page && row.page === null ? { ...row, page: noPage } : row;
+  } catch (error) {
+    const nothing = { state: null, access: null, correlation_id: null, found_in: [], page: null };
+    return { ...nothing, message: messageOf(error), after_ms: null };
+  }
+}
+
+const noPage = { unseen: 'the system shows no page', declared: false, final: true };
+
+function seenByUser({ page, ...found }: UserRow, afterMs: number): UserSeen {
   return {
-    state: found.state,
-    access: found.access,
-    message: found.message,
-    correlation_id: found.correlationId,
-    found_in: [...found.foundIn],
+    ...found,
     after_ms: afterMs,
-    page: page !== null && 'code' in page ? pageSeen(page) : null,
+    page: page !== null && 'code' in page ? page : null,
     page_unseen:
       page !== null && 'unseen' in page ? { why: page.unseen, declared: page.declared } : null,
   };
 }
 
-function pageSeen({
-  state,
-  code,
-  message,
-  next,
-  correlationId,
-  foundIn,
-}: PageView): UserSeen['page'] {
-  return { state, code, message, next, correlation_id: correlationId, found_in: [...foundIn] };
-}
-
-const noPage: PageUnseen = { unseen: 'the system shows no page', declared: false, final: true };
-
 /** A browser that could not look may do so the next time; one that is not there will not. */
-const lookedAtPage = ({ page }: UserView): boolean =>
-  page === undefined || page === null || !('unseen' in page) || page.final;
+const lookedAtPage = ({ page }: UserRow): boolean =>
+  page === null || !('unseen' in page) || page.final;
 
 export function observedWords({ judged, user }: Observation): string {
   const unseen = user?.page_unseen ?? null;

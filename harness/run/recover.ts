@@ -1,7 +1,9 @@
 import { messageOf } from '../base/message-of.ts';
 import { declared, declaredWait } from '../base/spans.ts';
 import { until } from '../base/until.ts';
+import { worstOf } from '../items/judge-item.ts';
 import type { Plan } from '../plan/plan-scenario.ts';
+import type { Item } from '../records/item.ts';
 import type { Check, RunRecord } from '../records/run-record.ts';
 import { seenOf, wordsOf } from '../run-tools/seen.ts';
 import type { Tools } from '../run-tools/tools.ts';
@@ -16,6 +18,7 @@ const pauseMs = 300;
 /** The same preflight is green twice in a row, and every proof of the scenario holds, in time. */
 export async function recover({ plan }: { readonly plan: Plan }, tools: Tools): Promise<Recovery> {
   const started = performance.now();
+  tools.views.forget();
   const leftMs = (): number => plan.run.budgets.recover_ms - (performance.now() - started);
   const green = await becomesGreen(tools, () => leftMs() < 0 || tools.signal.aborted);
   const names = plan.run.proofs.filter((name) => name !== greenProof);
@@ -47,10 +50,20 @@ async function prove(tools: Tools, name: string, withinMs: number): Promise<Chec
   const proof = tools.system.proofs[name];
   if (proof === undefined) return { name, ok: null, detail: 'the system has no such proof' };
   const ask = (): Promise<{ ok: boolean; detail: string }> =>
-    proof
-      .check(tools.context())
-      .catch((error: unknown) => ({ ok: false, detail: messageOf(error) }));
+    ('observe' in proof ? observed(tools, proof.observe) : proof.check(tools.context())).catch(
+      (error: unknown) => ({ ok: false, detail: messageOf(error) }),
+    );
   const patience = { everyMs: pauseMs, withinMs, signal: tools.signal };
   const { answer } = await until(ask, ({ ok }) => ok, declared(`proof ${name}`, patience));
   return { name, ...answer };
+}
+
+async function observed(
+  { views }: Tools,
+  items: readonly Item[],
+): Promise<{ ok: boolean; detail: string }> {
+  const { holds, detail } = worstOf(
+    await Promise.all(items.map((item) => views.judge(item, null, { maxAgeMs: pauseMs }))),
+  );
+  return { ok: holds === true, detail };
 }

@@ -3,6 +3,7 @@ import type { HopDeclaration, PreflightSystem } from '../preflight/types.ts';
 import type { Profile } from '../records/profile.ts';
 import type { Severity } from '../records/scenario.ts';
 import { contradictionsIn, contradictionsOfFaults } from './contradictions.ts';
+import { contradictionsOfViews } from './contradictions-of-views.ts';
 import type { Act, Break, Formula, See } from './hooks.ts';
 
 /** All that a preflight and a scenario file need to know; loaded at once. */
@@ -39,6 +40,10 @@ export interface Budgets {
   readonly lease: Formula;
   /** Until the platform has seen that all is well again, whatever else is proved. */
   readonly settle: Formula;
+  /** Until its user is told another state, which may follow a stale window of the platform. */
+  readonly userState?: Formula;
+  /** Until what the user asks for has come or was refused. */
+  readonly userAccess?: Formula;
 }
 
 export interface OptionalHop {
@@ -87,7 +92,7 @@ export interface DeclaredSystem<C = Anything> extends SystemDeclaration<C> {
   whole(): Promise<System>;
 }
 
-const seesNothing: See = { proofs: {}, invariants: {}, evidence: {}, history: null };
+const seesNothing: See = { views: {}, proofs: {}, invariants: {}, evidence: {} };
 const doesNothing: Act = { repairs: {} };
 
 /** Fails at once, and says where, when the declaration contradicts itself. */
@@ -105,7 +110,7 @@ export function defineSystem<C>(declaration: SystemDeclaration<C>): DeclaredSyst
       declaration.break?.(),
     ]);
     const faults = [...genericFaults, ...(own?.faults ?? [])];
-    const wrong = contradictionsOfFaults(faults, done);
+    const wrong = [...contradictionsOfFaults(faults, done), ...contradictionsOfViews(seen)];
     if (wrong.length > 0) throw new Error(`system ${name}: ${wrong.join('; ')}`);
     return { ...asked, ...seen, ...done, faults };
   };

@@ -1,7 +1,9 @@
 import type { FaultDefinition } from '../faults/define.ts';
+import type { Item } from '../records/item.ts';
 import type { PreflightReport } from '../records/preflight.ts';
 import type { Profile } from '../records/profile.ts';
 import type { UserSeen } from '../records/run-record.ts';
+import type { View } from './view.ts';
 
 /**
  * What a system may hang into a run, beside its hops: repairs, proofs, invariants, evidence, and
@@ -43,10 +45,15 @@ export interface Repair {
  * One thing that must be true before "recovered". `preflight-green` is the core's own and not
  * listed here.
  */
-export interface Proof {
+export type Proof = {
   readonly title: string;
-  readonly within: Formula;
-  check(context: HookContext): Promise<{ ok: boolean; detail: string }>;
+  /** For what is to be seen in views: by itself the longest formula of those views. */
+  readonly within?: Formula;
+} & (Observed | { check(context: HookContext): Promise<{ ok: boolean; detail: string }> });
+
+/** Said by what is to be seen in views. */
+export interface Observed {
+  readonly observe: readonly Item[];
 }
 
 /**
@@ -54,18 +61,22 @@ export interface Proof {
  * `twice`: something that adds up, asked while the fault is in and after recovery; `fault` and
  * `end`: it means something then only.
  */
-export interface Invariant {
+export type Invariant = {
   readonly title: string;
   readonly when: 'always' | 'twice' | 'fault' | 'end';
   /** The texts of `must_not` in the catalogue that this stands for. */
   readonly texts: readonly string[];
+} & (Observed | Checked);
+
+/** What items cannot say. */
+export interface Checked {
   before?(context: HookContext): Promise<unknown>;
   /** `held: null` = could not be asked; one that was never asked makes a run inconclusive. */
   check(context: HookContext, before: unknown): Promise<{ held: boolean | null; detail: string }>;
 }
 
 /** One file of the evidence folder. */
-export interface EvidenceSource {
+export type EvidenceSource = {
   readonly file: string;
   readonly title: string;
   /**
@@ -75,56 +86,10 @@ export interface EvidenceSource {
   readonly texts?: readonly string[];
   /** Left out where nobody demands it. */
   readonly onlyWhenAsked?: boolean;
-  /** Throws when there is nothing to show. */
-  collect(context: HookContext): Promise<string>;
-}
-
-/**
- * What the user's page renders, and where the correlation id on it is known on the platform's side.
- */
-export interface PageView {
-  readonly state: string;
-  readonly code: string;
-  readonly message: string;
-  readonly next: string;
-  readonly correlationId: string;
-  readonly foundIn: readonly string[];
-}
-
-/** Why nobody could look. */
-export interface PageUnseen {
-  readonly unseen: string;
-  /** The profile says so openly. */
-  readonly declared: boolean;
-  /** Nobody can later either. */
-  readonly final: boolean;
-}
-
-/**
- * What a user sees: one of the five V3 states, and whether a terminal opens. `error` is the
- * platform's own word; `refused` is a bare refusal, which only a page can put into words; `silent`
- * is neither.
- */
-export interface UserView {
-  readonly state: string | null;
-  readonly access: 'ok' | 'error' | 'refused' | 'silent' | null;
-  readonly message: string | null;
-  readonly correlationId: string | null;
-  /** Where that id is known on the platform's side. */
-  readonly foundIn: readonly string[];
-  /** From asking for a terminal until it said what it said; null when none was asked for. */
-  readonly afterMs: number | null;
-  /** What the page renders, or why nobody could look at it; only when it was asked for. */
-  readonly page?: PageView | PageUnseen | null;
-}
-
-/**
- * Event kinds or reasons read from the platform's own history since a moment; for situations that
- * stay green.
- */
-export type History = (
-  context: HookContext,
-) => Promise<readonly { at: string; kind: string; detail: string }[]>;
+} & (
+  | { /** Written as JSON. */ readonly view: Item }
+  | { /** Throws when there is nothing to show. */ collect(context: HookContext): Promise<string> }
+);
 
 /** One event as the platform wrote it down, on the platform's clock. */
 export interface PlatformEvent {
@@ -142,22 +107,10 @@ export type Timeline = (
 
 /** What a run reads of the platform besides the preflight. */
 export interface See {
+  readonly views: Readonly<Record<string, View>>;
   readonly proofs: Readonly<Record<string, Proof>>;
   readonly invariants: Readonly<Record<string, Invariant>>;
   readonly evidence: Readonly<Record<string, EvidenceSource>>;
-  /**
-   * How long after the fault the user's view may still be the old one: it follows the platform's
-   * own stale window, not the preflight.
-   */
-  readonly userViewWithin?: Formula;
-  /** The same for what opening a terminal comes to, which follows no heartbeat. */
-  readonly userAccessWithin?: Formula;
-  readonly userView?: (
-    context: HookContext,
-    wants: { access: boolean; page: boolean },
-  ) => Promise<UserView>;
-  /** Null: the system keeps no record of its own. */
-  readonly history: History | null;
   readonly timeline?: Timeline;
 }
 

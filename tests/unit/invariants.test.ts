@@ -1,10 +1,12 @@
-// Each must-not must be able to fail: the same meaning, once as it should be and once as it must
-// never be.
+// Each must-not must be able to fail: its items over what a view reads, once as it should be and
+// once as it must never be.
 import { describe, expect, test } from 'vitest';
+import { type Judged, judgeItem } from '../../harness/items/judge-item.ts';
 import type { Plan } from '../../harness/plan/plan-scenario.ts';
+import type { ItemBody, Row } from '../../harness/records/item.ts';
 import { watchMustNots } from '../../harness/run-tools/must-nots.ts';
 import type { Tools } from '../../harness/run-tools/tools.ts';
-import { invariants, meaning, workloadSince } from '../../harness/systems/gpuaas/invariants.ts';
+import { configWhole, invariants } from '../../harness/systems/gpuaas/invariants.ts';
 import type { AllocationModel, NodeModel } from '../../harness/systems/gpuaas/platform.ts';
 import {
   allowedRounds,
@@ -13,91 +15,121 @@ import {
   readJournal,
 } from '../../harness/systems/gpuaas/retries.ts';
 import { refusal, type TerminalTry, told } from '../../harness/systems/gpuaas/terminal.ts';
-import type { Invariant } from '../../harness/systems/hooks.ts';
+import { allocationRow } from '../../harness/systems/gpuaas/views/allocation.ts';
+import { nodeRow } from '../../harness/systems/gpuaas/views/node.ts';
+import { terminalRow } from '../../harness/systems/gpuaas/views/terminal.ts';
+import type { Checked, Invariant } from '../../harness/systems/hooks.ts';
 
-const allocation = (state: string, app: string): AllocationModel => ({
-  ...{ allocation_id: 'a', state, user: { state: 'normal', message: '' } },
-  app: { status: app, observation_stale: false, last_observation_at: null },
-});
-const node = (status: string, reason: string | null, stale = false): NodeModel => ({
-  ...{ agent_status: status, lifecycle: 'active', counters: {} },
-  heartbeat: {
-    at: null,
-    age_ms: 1,
-    stale,
-    cert_not_after: null,
-    cert_serial: null,
-    instance_id: null,
-  },
-  recovery: { reason, user_state: 'temporary', message: '' },
-  tasks: { queued: 0, dispatched: 0, expired_queued: 0, failed_results: 0 },
-});
-const tried = (end: TerminalTry['end'], answered = false): TerminalTry => ({
-  ...{ end, answered, message: null, correlationId: null, detail: '', afterMs: 1 },
-});
+const allocation = (state: string, app: string): Row =>
+  allocationRow({
+    ...{ allocation_id: 'a', state, user: { state: 'normal', message: '' } },
+    app: { status: app, observation_stale: false, last_observation_at: null },
+  } satisfies AllocationModel) as Row;
+const node = (status: string, reason: string | null, stale = false): Row =>
+  nodeRow(
+    {
+      ...{ agent_status: status, lifecycle: 'active' },
+      heartbeat: {
+        at: null,
+        age_ms: 1,
+        stale,
+        cert_not_after: null,
+        cert_serial: null,
+        instance_id: null,
+      },
+      recovery: { reason, user_state: 'temporary', message: '' },
+    } satisfies Omit<NodeModel, 'tasks' | 'counters'>,
+    1,
+  ) as unknown as Row;
+const tried = (end: TerminalTry['end'], answered = false): Row =>
+  terminalRow({
+    ...{ end, answered, message: null, correlationId: null, detail: '', afterMs: 1 },
+  });
+
+function itemOf(name: string): ItemBody {
+  const rule = invariants[name];
+  const [body] = rule !== undefined && 'observe' in rule ? rule.observe.flatMap(Object.values) : [];
+  if (body === undefined) throw new Error(`${name} observes nothing`);
+  return body;
+}
+
+/** The one item of a must-not over what was read now, and at the baseline. */
+const judged = (name: string, now: Row, before: Row = now): Judged =>
+  judgeItem(itemOf(name), { rows: [now] }, { rows: [before] });
 
 describe('a must-not of gpuaas', () => {
-  test('has its meaning tried below, or one of its own', () => {
-    const elsewhere = ['database_edited', 'retry_flood'];
-    expect(Object.keys(invariants).sort()).toEqual([...Object.keys(meaning), ...elsewhere].sort());
-  });
-  test.each([
+  const running = allocation('active', 'running');
+  const rows: readonly [string, Judged, Judged][] = [
     [
       'workload_failed',
-      meaning.workload_failed(allocation('active', 'running')),
-      meaning.workload_failed(allocation('active', 'failed')),
+      judged('workload_failed', running),
+      judged('workload_failed', allocation('active', 'failed'), running),
     ],
     [
       'workload_failed',
-      meaning.workload_failed(allocation('active', 'unhealthy')),
-      meaning.workload_failed(allocation('failed', 'running')),
+      judged('workload_failed', allocation('active', 'unhealthy'), running),
+      judged('workload_failed', allocation('failed', 'running'), running),
     ],
-    ['node_reenrolled', meaning.node_reenrolled(1, 1), meaning.node_reenrolled(1, 2)],
     [
-      'host_config_partial',
-      meaning.host_config_partial(['A', 'B'], ['B', 'A', 'C']),
-      meaning.host_config_partial(['A', 'B'], ['A']),
+      'node_reenrolled',
+      judged('node_reenrolled', { recovery_successes: 1 }),
+      judged('node_reenrolled', { recovery_successes: 2 }, { recovery_successes: 1 }),
     ],
     [
       'agent_down_reported',
-      meaning.agent_down_reported(node('healthy', null)),
-      meaning.agent_down_reported(node('stale', 'agent_down', true)),
+      judged('agent_down_reported', node('healthy', null)),
+      judged('agent_down_reported', node('stale', 'agent_down', true)),
     ],
     [
       'generic_unreachable',
-      meaning.generic_unreachable(node('healthy', null)),
-      meaning.generic_unreachable(node('stale', 'agent_down', true)),
+      judged('generic_unreachable', node('healthy', null)),
+      judged('generic_unreachable', node('stale', 'agent_down', true)),
     ],
     [
       'generic_unreachable',
-      meaning.generic_unreachable(node('auth_failed', 'recovery_token_missing', true)),
-      meaning.generic_unreachable(node('unknown', 'node_agent_unreachable')),
+      judged('generic_unreachable', node('auth_failed', 'recovery_token_missing', true)),
+      judged('generic_unreachable', node('unknown', 'node_agent_unreachable')),
     ],
     [
       'ready_without_shell',
-      meaning.ready_without_shell(tried('ready', true)),
-      meaning.ready_without_shell(tried('ready')),
+      judged('ready_without_shell', tried('ready', true)),
+      judged('ready_without_shell', tried('ready')),
     ],
     [
       'stuck_connecting',
-      meaning.stuck_connecting(tried('told')),
-      meaning.stuck_connecting(tried('silent')),
+      judged('stuck_connecting', tried('told')),
+      judged('stuck_connecting', tried('silent')),
     ],
-    ['hand_edited_names', meaning.hand_edited_names(0), meaning.hand_edited_names(1)],
-  ])('%s can hold and can fail', (_, held, broken) => {
-    expect([held.held, broken.held]).toEqual([true, false]);
+    [
+      'hand_edited_names',
+      judged('hand_edited_names', { by_hand: 0 }),
+      judged('hand_edited_names', { by_hand: 1 }),
+    ],
+  ];
+  test.each(rows)('%s can hold and can fail', (_, good, bad) => {
+    expect([good.holds, bad.holds]).toEqual([true, false]);
+  });
+  test('is tried above, or has code of its own', () => {
+    const own = ['database_edited', 'retry_flood', 'host_config_partial'];
+    expect(Object.keys(invariants).sort()).toEqual(
+      [...new Set(rows.map(([name]) => name)), ...own].sort(),
+    );
+  });
+  test('host_config_partial can hold and can fail', () => {
+    expect(configWhole(['A', 'B'], ['B', 'A', 'C']).held).toBe(true);
+    expect(configWhole(['A', 'B'], ['A'])).toEqual({ held: false, detail: 'lost: B' });
   });
 });
 
-test('a workload that had failed before the fault says nothing of the fault', () => {
-  const [running, failed] = [allocation('active', 'running'), allocation('active', 'failed')];
-  expect(workloadSince(running, failed).held).toBe(false);
-  expect(workloadSince(running, running).held).toBe(true);
-  expect(workloadSince(failed, failed)).toEqual({
-    held: null,
-    detail: 'before the fault already: allocation active, app failed',
-  });
-  expect(workloadSince(undefined, failed).held).toBeNull();
+test('a workload that had failed before the fault is not marked by it', () => {
+  const failed = allocation('active', 'failed');
+  expect(judged('workload_failed', failed).holds).toBe(true);
+  expect(judged('workload_failed', allocation('released', 'failed'), failed).holds).toBe(false);
+});
+
+test('what was not read at the baseline is not compared with it', () => {
+  const now = { rows: [{ recovery_successes: 1 }] };
+  expect(judgeItem(itemOf('node_reenrolled'), now, null).holds).toBeNull();
 });
 
 describe('retries', () => {
@@ -158,7 +190,7 @@ describe('the watch', () => {
   /** The readings of one must-not in the order in which they come; the last one stays. */
   function watching(when: Invariant['when'], readings: readonly (boolean | null | 'error')[]) {
     let at = 0;
-    const check: Invariant['check'] = () => {
+    const check: Checked['check'] = () => {
       const held = readings[Math.min(at, readings.length - 1)]!;
       at += 1;
       return held === 'error'

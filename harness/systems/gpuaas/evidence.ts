@@ -13,7 +13,7 @@ const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 const source = (
   file: string,
   title: string,
-  collect: EvidenceSource['collect'],
+  collect: (context: HookContext) => Promise<string>,
   texts: readonly string[] = [],
   onlyWhenAsked = false,
 ): EvidenceSource => ({ file, title, texts, collect, onlyWhenAsked });
@@ -99,35 +99,24 @@ async function gatewayRecords(context: HookContext): Promise<string> {
 }
 
 const platform: Readonly<Record<string, EvidenceSource>> = {
-  'node-read-model': source(
-    'node-read-model.json',
-    'the platform on this node',
-    async (context) => json(await api(context, 'GET', `/v1/nodes/${nodeOf(context).name}`)),
-    ['Node read model heartbeat summary', 'Latest operation ID/status'],
-  ),
-  allocation: source(
-    'allocation.json',
-    'the allocation as its user sees it',
-    async (context) =>
-      json(
-        await api(context, 'GET', `/v1/allocations/${nodeOf(context).node.allocation}`, {
-          as: 'user',
-        }),
-      ),
-    ['allocation/node IDs', 'allocation ID'],
-  ),
-  history: source('node-history.json', 'changes of the classified status', async (context) =>
-    json(
-      await api(
-        context,
-        'GET',
-        `/v1/nodes/${nodeOf(context).name}/history?since=${encodeURIComponent(context.since)}`,
-      ),
-    ),
-  ),
-  audit: source('audit.json', 'audit rows of the window', async (context) =>
-    json(await api(context, 'GET', `/v1/audit?since=${encodeURIComponent(context.since)}`)),
-  ),
+  'node-read-model': {
+    file: 'node-read-model.json',
+    title: 'the platform on this node',
+    texts: ['Node read model heartbeat summary', 'Latest operation ID/status'],
+    view: { node: {} },
+  },
+  allocation: {
+    file: 'allocation.json',
+    title: 'the allocation as its user sees it',
+    texts: ['allocation/node IDs', 'allocation ID'],
+    view: { 'allocation.app': { as: 'user' } },
+  },
+  history: {
+    file: 'node-history.json',
+    title: 'changes of the classified status',
+    view: { history: {} },
+  },
+  audit: { file: 'audit.json', title: 'audit rows of the window', view: { audit: {} } },
   'audit-of-preflight': source(
     'audit-correlation.json',
     'the correlation id of the judged preflight, and its audit rows',

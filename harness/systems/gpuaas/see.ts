@@ -1,6 +1,6 @@
 // What a run reads of the platform besides the preflight.
 export { evidence } from './evidence.ts';
-export { history, invariants } from './invariants.ts';
+export { invariants } from './invariants.ts';
 export { proofs } from './proofs.ts';
 export { timeline } from './timeline.ts';
-export { userAccessWithin, userView, userViewWithin } from './user-view.ts';
+export { views } from './views/index.ts';

@@ -1,14 +1,15 @@
-import { measure } from '../../base/spans.ts';
-import { openConsole } from '../../drivers/browser.ts';
-import type { HookContext, PageView } from '../hooks.ts';
-import { endpointOf } from './deployment.ts';
-import { cookieOf, nodeOf, tokenOf } from './platform.ts';
+import { measure } from '../../../base/spans.ts';
+import { openConsole } from '../../../drivers/browser.ts';
+import type { PageRow } from '../../core-views.ts';
+import type { HookContext } from '../../hooks.ts';
+import { endpointOf } from '../deployment.ts';
+import { cookieOf, nodeOf, tokenOf } from '../platform.ts';
 
 /** What the user's terminal page shows in a real browser; the picture goes into the run folder. */
 export async function renderedTerminal(
   context: HookContext,
   deadlineMs: number,
-): Promise<Omit<PageView, 'foundIn'>> {
+): Promise<Omit<PageRow, 'found_in'>> {
   const { profile, signal } = context;
   const page = await openConsole({
     cdpUrl: endpointOf(profile, 'browser'),
@@ -23,7 +24,7 @@ export async function renderedTerminal(
       await page.waitFor(({ state }) => state === 'error' || state === 'ready', deadlineMs);
       context.attach?.('terminal-page.png', await page.screenshot());
       const { state, code, message, next, correlationId } = await page.state();
-      return { state, code, message, next, correlationId };
+      return { state, code, message, next, correlation_id: correlationId };
     });
   } finally {
     await page.close();

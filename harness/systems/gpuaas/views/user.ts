@@ -1,24 +1,28 @@
-import { messageOf } from '../../base/message-of.ts';
-import type { Formula, HookContext, PageView, UserView } from '../hooks.ts';
-import { allocationModel } from './platform.ts';
-import { beat, sessionSeconds, stale, terminalSeconds } from './policies.ts';
-import { type TerminalTry, tryTerminal } from './terminal.ts';
-import { placesOf } from './trace.ts';
-
-/** The V3 state changes when the heartbeat is stale, which the sweep may notice one beat later. */
-export const userViewWithin: Formula = (policies) => stale(policies) + 2 * beat(policies) + 5;
-
-/** A terminal error waits for no heartbeat: the gateway's own deadlines, and the way. */
-export const userAccessWithin: Formula = (policies) => sessionSeconds(policies) + 5;
+import type { z } from 'zod';
+import { messageOf } from '../../../base/message-of.ts';
+import { coreViews, type PageRow, type UserRow, userParams } from '../../core-views.ts';
+import type { HookContext } from '../../hooks.ts';
+import { defineView } from '../../view.ts';
+import { allocationModel } from '../platform.ts';
+import { terminalSeconds } from '../policies.ts';
+import { type TerminalTry, tryTerminal } from '../terminal.ts';
+import { placesOf } from '../trace.ts';
 
 /**
  * What the user of the allocation sees: the V3 state that the API gives, and what opening a
  * terminal comes to.
  */
-export async function userView(
+export const user = defineView({
+  title: 'what the user of the allocation sees: state, terminal, page',
+  params: userParams,
+  fields: coreViews.user,
+  read: lookAsUser,
+});
+
+async function lookAsUser(
   context: HookContext,
-  wants: { access: boolean; page: boolean },
-): Promise<UserView> {
+  wants: z.infer<typeof userParams>,
+): Promise<UserRow> {
   const [allocation, terminal, page] = await Promise.all([
     allocationModel(context, 'user').catch(() => null),
     wants.access ? tryTerminal(context, terminalDeadline(context)) : null,
@@ -33,16 +37,16 @@ export async function userView(
       terminal === null
         ? (allocation?.user.message ?? null)
         : (terminal.message ?? seen?.message ?? null),
-    correlationId: correlationId ?? seen?.correlationId ?? null,
-    foundIn:
-      correlationId === null ? (seen?.foundIn ?? []) : await placesOf(context, correlationId),
-    afterMs: terminal?.afterMs ?? null,
+    correlation_id: correlationId ?? seen?.correlation_id ?? null,
+    found_in:
+      correlationId === null ? (seen?.found_in ?? []) : await placesOf(context, correlationId),
+    after_ms: terminal?.afterMs ?? null,
     page,
   };
 }
 
 /** A browser says nothing of its own about a refused WebSocket: there the words are the page's. */
-function accessOf({ end }: TerminalTry, page: PageView | null): UserView['access'] {
+function accessOf({ end }: TerminalTry, page: PageRow | null): UserRow['access'] {
   if (end === 'ready') return 'ok';
   if (end === 'told') return 'error';
   return end === 'refused' && page?.state === 'error' ? 'error' : end;
@@ -55,7 +59,7 @@ function accessOf({ end }: TerminalTry, page: PageView | null): UserView['access
 const terminalDeadline = ({ profile }: HookContext): number =>
   1000 * terminalSeconds(profile.policies) + 3000;
 
-async function readPage(context: HookContext): Promise<NonNullable<UserView['page']>> {
+async function readPage(context: HookContext): Promise<NonNullable<UserRow['page']>> {
   const { own, endpoints } = context.profile;
   if (endpoints.browser === undefined || endpoints.console === undefined)
     return typeof own.pageNotSeen === 'string'
@@ -66,7 +70,7 @@ async function readPage(context: HookContext): Promise<NonNullable<UserView['pag
     const shown = await renderedTerminal(context, terminalDeadline(context));
     return {
       ...shown,
-      foundIn: shown.correlationId === '' ? [] : await placesOf(context, shown.correlationId),
+      found_in: shown.correlation_id === '' ? [] : await placesOf(context, shown.correlation_id),
     };
   } catch (error) {
     return { unseen: messageOf(error), declared: false, final: false };

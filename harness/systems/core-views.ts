@@ -1,0 +1,54 @@
+import { z } from 'zod';
+
+/** Views that the core itself reads, under these names, where a system has them. */
+export const coreViews = {
+  /** What the platform wrote down of itself since the run began. */
+  history: z.looseObject({
+    at: z.string(),
+    /** By any of these a scenario may expect the row. */
+    words: z.array(z.string()),
+  }),
+  /** One row. Its parameters say what is looked at besides the state. */
+  user: z.object({
+    state: z.string().nullable(),
+    /**
+     * `error` is the platform's own word; `refused` is a bare refusal, which only a page can put
+     * into words; `silent` is neither.
+     */
+    access: z.enum(['ok', 'error', 'refused', 'silent']).nullable(),
+    message: z.string().nullable(),
+    correlation_id: z.string().nullable(),
+    /** Where that id is known on the platform's side. */
+    found_in: z.array(z.string()),
+    /** From asking for access until it said what it said; null when it was not asked for. */
+    after_ms: z.number().nullable(),
+    /** What the page renders, or why nobody could look at it. */
+    page: z
+      .union([
+        z.object({
+          state: z.string(),
+          code: z.string(),
+          message: z.string(),
+          next: z.string(),
+          correlation_id: z.string(),
+          found_in: z.array(z.string()),
+        }),
+        z.object({
+          unseen: z.string(),
+          /** The profile says so openly. */
+          declared: z.boolean(),
+          /** Nobody can later either. */
+          final: z.boolean(),
+        }),
+      ])
+      .nullable(),
+  }),
+} as const;
+
+export const userParams = z.strictObject({
+  access: z.boolean().default(false),
+  page: z.boolean().default(false),
+});
+
+export type UserRow = z.infer<typeof coreViews.user>;
+export type PageRow = Extract<UserRow['page'], { code: string }>;
