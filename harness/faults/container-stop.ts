@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { DockerAction } from '../records/action.ts';
 import { defineFault } from './define.ts';
+import { docker } from './kit.ts';
 
 export const containerStop = defineFault({
   name: 'container.stop',
@@ -17,12 +17,6 @@ export const containerStop = defineFault({
   targetParam: 'part',
   undoKind: 'container',
   plan: ({ how }, part, profile) => {
-    const docker = (verb: DockerAction['verb']): DockerAction => ({
-      kind: 'docker',
-      part,
-      verb,
-      okCodes: [0],
-    });
     // A part that the engine would bring back by itself is stopped, not killed and forgotten.
     const broken = how === 'pause' ? 'paused' : 'stopped';
     const url =
@@ -32,11 +26,11 @@ export const containerStop = defineFault({
     return {
       summary: `${part} is ${how === 'pause' ? 'paused' : 'stopped'}${how === 'kill' ? ' (killed)' : ''}`,
       cuts: [`part:${part}`, ...url],
-      snapshot: [{ name: 'state', do: { ...docker('inspect'), expect: 'running' } }],
-      inject: [docker(how)],
-      undo: [docker(how === 'pause' ? 'unpause' : 'start')],
-      active: { ...docker('inspect'), expect: broken },
-      digest: docker('inspect'),
+      snapshot: [{ name: 'state', do: docker(part, 'inspect', { expect: 'running' }) }],
+      inject: [docker(part, how)],
+      undo: [docker(part, how === 'pause' ? 'unpause' : 'start')],
+      active: docker(part, 'inspect', { expect: broken }),
+      digest: docker(part, 'inspect'),
     };
   },
 });

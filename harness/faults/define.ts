@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type FaultPlan, faultPlan, type UndoKind } from '../records/fault.ts';
 import type { Profile } from '../records/profile.ts';
 
-export type TargetKind = 'node' | 'part' | 'link';
+export type TargetKind = 'node' | 'part' | 'link' | 'node or part';
 
 interface Declared<S extends z.ZodObject> {
   readonly name: string;
@@ -38,6 +38,9 @@ export interface FaultDefinition extends Omit<Declared<z.ZodObject>, 'plan'> {
   plan(params: unknown, target: string, profile: Profile): FaultPlan;
 }
 
+const kindOf = (kind: TargetKind, target: string, profile: Profile): string =>
+  kind !== 'node or part' ? kind : profile.nodes[target] === undefined ? 'part' : 'node';
+
 export function defineFault<S extends z.ZodObject>(declared: Declared<S>): FaultDefinition {
   return {
     ...declared,
@@ -47,7 +50,7 @@ export function defineFault<S extends z.ZodObject>(declared: Declared<S>): Fault
       return faultPlan.parse({
         fault,
         params,
-        target: `${targetKind}:${target}`,
+        target: `${kindOf(targetKind, target, profile)}:${target}`,
         kind,
         ...declared.plan(params, target, profile),
       });

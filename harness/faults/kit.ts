@@ -24,6 +24,13 @@ export function exec(part: string, script: string, ...args: string[]): DockerAct
   };
 }
 
+/** One verb of the engine on the container of a part, or of a node that is one. */
+export const docker = (
+  part: string,
+  verb: DockerAction['verb'],
+  more: Partial<DockerAction> = {},
+): DockerAction => ({ kind: 'docker', okCodes: [0], part, verb, ...more });
+
 export const http = (
   method: HttpAction['method'],
   path: string,

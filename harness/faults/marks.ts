@@ -3,6 +3,8 @@ import type { FaultDefinition, TargetKind } from './define.ts';
 /** Where a sweep looks for files of runs whose ledger nobody has. */
 export function markPlacesOf(faults: readonly FaultDefinition[]) {
   const on = (kind: TargetKind): string[] =>
-    faults.flatMap((fault) => (fault.targetKind === kind ? (fault.marks ?? []) : []));
+    faults.flatMap(({ targetKind, marks = [] }) =>
+      targetKind.split(' or ').includes(kind) ? marks : [],
+    );
   return { node: on('node'), part: on('part') };
 }

@@ -23,12 +23,14 @@ export const shAction = z.strictObject({
 /** One verb of the engine on one container. */
 export const dockerAction = z.strictObject({
   kind: z.literal('docker'),
-  /** The service's name in the profile (`api`, `edge`), not the container's. */
+  /** Its name in the profile (`api`, `edge`), not the container's; or a node that is a container. */
   part: text,
   verb: z.enum(['stop', 'start', 'pause', 'unpause', 'restart', 'kill', 'exec', 'inspect']),
   argv: z.array(text).optional(),
   stdin: text.optional(),
   signal: text.optional(),
+  /** Waits so long first. */
+  afterMs: z.number().optional(),
   /** With `inspect`: code 0 when the container is in this state, 1 when it is in another. */
   expect: z.enum(['running', 'paused', 'stopped']).optional(),
   okCodes: z.array(z.number().int()).default([0]),

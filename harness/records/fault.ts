@@ -17,6 +17,7 @@ export const undoKinds = [
   'part-file',
   'slot',
   'api',
+  'config',
 ] as const;
 
 /**
@@ -49,6 +50,11 @@ export const faultPlan = z.strictObject({
    * named here for people.
    */
   reaches: z.string().optional(),
+  /**
+   * It happened, and nothing takes that back: `active` says that it did, also afterwards. The undo
+   * only ends what is still under way.
+   */
+  event: z.boolean().default(false),
   /**
    * When true, an undo first compares the digest of the present state with `digestInjected`; if a
    * repair replaced the thing, the step is superseded and nothing is put back.

@@ -71,7 +71,10 @@ export function createExecutor(targets: Targets): Executor {
 }
 
 function containerOf(targets: Targets, part: string): string {
-  const container = targets.parts[part]?.container;
+  const lifeline = targets.nodes[part]?.lifeline;
+  const container =
+    targets.parts[part]?.container ??
+    (lifeline?.kind === 'docker' ? lifeline.container : undefined);
   if (container === undefined)
     throw new DriverError(
       'docker',
@@ -89,6 +92,7 @@ async function runDocker(
   action: DockerAction,
   options: RunOptions,
 ): Promise<Outcome> {
+  if (action.afterMs !== undefined) await sleep(action.afterMs);
   switch (action.verb) {
     case 'exec':
       return execInPart(docker, container, action, options);

@@ -46,7 +46,7 @@ const points = [
   'disarmed',
 ] as const;
 const chains = {
-  'node-1': ['node-rule', 'node-file', 'process'],
+  'node-1': ['node-rule', 'node-file', 'process', 'config'],
   'node-2': ['unit', 'user', 'disk', 'api'],
   parts: ['container', 'toxic', 'part-file', 'slot'],
 } as const;

@@ -1,7 +1,7 @@
 // One row per way of each fault; the conformance suite runs them all, the kill matrix takes one of
 // each undo kind.
 import type { Witness } from './row.ts';
-import { answers, diagnostic, nodeSays, readModel, terminal } from './witnesses.ts';
+import { answers, diagnostic, nodeSays, readModel, systemd, terminal } from './witnesses.ts';
 
 export interface FaultCase {
   readonly fault: string;
@@ -109,6 +109,24 @@ export const faultCases: readonly FaultCase[] = [
   { fault: 'service.stop', params: { how: 'mask' }, felt: silent },
   { fault: 'process.kill', params: {}, felt: silent },
   { fault: 'process.pause', params: {}, felt: silent },
+  {
+    fault: 'config.set',
+    params: { file: '/etc/gpuaas/env', key: 'GPUAAS_API_URL', value: 'https://api.gpuaas.test:1' },
+    felt: pollFails,
+  },
+  {
+    fault: 'config.set',
+    params: {
+      on: 'ingress',
+      file: '/etc/nginx/nginx.conf',
+      key: 'client_max_body_size',
+      separator: ' ',
+      value: '1;',
+      readers: 'reload',
+    },
+    felt: resultKept,
+  },
+  { fault: 'node.reboot', params: {}, felt: systemd(/Started .*agent/) },
   { fault: 'node.fence', params: {}, felt: says(/^identity_revoked /) },
   { fault: 'disk.fill', params: {}, felt: fuller(99) },
   { fault: 'disk.fill', params: { fill: '95%' }, felt: fuller(94) },
@@ -160,4 +178,8 @@ export const killCases: Readonly<Record<string, Pick<FaultCase, 'fault' | 'param
   process: { fault: 'process.kill', params: {} },
   slot: { fault: 'audit.slot', params: {} },
   api: { fault: 'node.fence', params: {} },
+  config: {
+    fault: 'config.set',
+    params: { file: '/etc/gpuaas/env', key: 'GPUAAS_API_URL', value: 'https://api.gpuaas.test:1' },
+  },
 };

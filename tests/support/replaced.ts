@@ -24,6 +24,10 @@ interface Replaced extends Pick<FaultCase, 'fault' | 'params'> {
 const bundle = '/etc/gpuaas/ca-bundle.crt';
 const user = 'gpu-a1';
 const entry = `getent passwd ${user}`;
+const env = '/etc/gpuaas/env';
+const setApi = (url: string): string =>
+  `sed -i 's|^GPUAAS_API_URL=.*|GPUAAS_API_URL=${url}|' ${env}`;
+const restart = 'systemctl restart gpuaas-node-agent.service';
 
 export const replaced: readonly Replaced[] = [
   {
@@ -64,6 +68,15 @@ export const replaced: readonly Replaced[] = [
     repair: { line: `useradd -m -u 4711 -s /bin/bash ${user}` },
     thing: entry,
     after: `userdel -f ${user}; useradd -u 1001 -M -s /bin/bash ${user}; chown -R ${user}: /home/${user}`,
+  },
+  {
+    title: 'an address that says its port',
+    fault: 'config.set',
+    params: { file: env, key: 'GPUAAS_API_URL', value: 'https://api.gpuaas.test:1' },
+    node: 'node-1',
+    repair: { line: `${setApi('https://api.gpuaas.test:443')}; ${restart}` },
+    thing: `grep ^GPUAAS_API_URL= ${env}`,
+    after: `${setApi('https://api.gpuaas.test')}; ${restart}`,
   },
   {
     title: 'another shell that works',

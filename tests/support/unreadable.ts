@@ -73,6 +73,24 @@ const onNode: Readonly<Record<string, (params: Record<string, unknown>) => Unrea
     noUnit(/^snapshot restarts of process\.kill ended with 3: it does not run even now/),
   'process.pause': () =>
     noUnit(/^snapshot runs of process\.pause ended with 3: .*it does not run even now/),
+  'config.set': () => ({
+    params: { file: '/etc/gpuaas/no-such-file' },
+    refusal:
+      /^snapshot saved of config\.set ended with 1: .*cannot stat '\/etc\/gpuaas\/no-such-file'/,
+  }),
+  'node.reboot': () => ({
+    profile: ({ nodes, ...profile }) => ({
+      ...profile,
+      nodes: {
+        ...nodes,
+        'node-1': {
+          ...nodes['node-1']!,
+          lifeline: { kind: 'docker', container: 'no-such-container' },
+        },
+      },
+    }),
+    refusal: /No such container: no-such-container/,
+  }),
   'node.fence': () => ({
     profile: ({ endpoints: { api: _, ...endpoints }, ...profile }) => ({ ...profile, endpoints }),
     refusal: /^http: the profile names no endpoint api \(terminal, /,
