@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type FaultPlan, faultPlan, type UndoKind } from '../records/fault.ts';
 import type { Profile } from '../records/profile.ts';
+import { throughEngine } from './carriers.ts';
 
 export type TargetKind = 'node' | 'part' | 'link' | 'node or part';
 
@@ -47,13 +48,14 @@ export function defineFault<S extends z.ZodObject>(declared: Declared<S>): Fault
     plan: (raw, target, profile) => {
       const params = declared.params.parse(raw);
       const { name: fault, targetKind, undoKind: kind } = declared;
-      return faultPlan.parse({
+      const plan = faultPlan.parse({
         fault,
         params,
         target: `${kindOf(targetKind, target, profile)}:${target}`,
         kind,
         ...declared.plan(params, target, profile),
       });
+      return throughEngine(plan, profile);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { carriersOf } from '../faults/carriers.ts';
 import type { Signal } from '../preflight/types.ts';
 import { durationMs } from '../records/duration.ts';
 import type { FaultPlan } from '../records/fault.ts';
@@ -51,7 +52,10 @@ export function makePlan(input: PlanInput): RunPlan {
     actions: plannedLines(faults, names),
     undo: [...faults]
       .reverse()
-      .map((fault) => `undo ${fault.fault} on ${fault.target}: ${fault.undo.length} actions`),
+      .map(
+        (fault) =>
+          `undo ${fault.fault} on ${fault.target}: ${fault.undo.length} actions, held by ${carriersOf(fault).join(' and ')}`,
+      ),
     repair: names.map((name) => ({
       name,
       title: input.system.repairs[name]?.title ?? name,

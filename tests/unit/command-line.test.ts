@@ -49,7 +49,7 @@ test('without a name, the scenarios of the platform that is meant, and of no oth
   expect(
     (await hopdrill('run', 'one-hop', '--dry-run', '--profile', mine)).out,
     'named, it is asked for',
-  ).toBe('one-hop/service-cut');
+  ).toBe('one-hop/greeting-changed\none-hop/service-cut');
 });
 
 test.for([

@@ -31,9 +31,10 @@ const profile = profileSchema.parse({
 
 describe('the list', () => {
   /** What faults share is kept beside them. */
-  const shared = 'agent conflicts define felt-by-agent index kit marks nginx plan-fault rules'
-    .split(' ')
-    .map((name) => `${name}.ts`);
+  const shared =
+    'agent carriers conflicts define felt-by-agent index kit marks nginx plan-fault rules'
+      .split(' ')
+      .map((name) => `${name}.ts`);
 
   test('holds every file of the two folders, once, under the name of its file', () => {
     const files = ['faults', 'systems/gpuaas/faults'].flatMap((folder) =>

@@ -10,6 +10,11 @@ export const nodeFence = defineFault({
   targetKind: 'node',
   targetParam: 'on',
   undoKind: 'api',
+  conflicts: {
+    'http.refuse': 'it would refuse the request that takes the node back',
+    'container.stop': 'nobody would answer the request that takes the node back',
+    'edge.route-remove': 'the request that takes the node back would reach nobody',
+  },
   plan: (_params, node) => {
     const as = { endpoint: 'api', credential: 'operator' };
     const path = `/v1/nodes/${node}`;
