@@ -10,7 +10,7 @@ const minutes = 60_000;
 const onStack = (name: string, testTimeout: number): TestProjectInlineConfiguration => ({
   test: {
     name,
-    include: [`tests/${name}/**/*.test.ts`],
+    include: [`tests/{,*/}${name}/**/*.test.ts`],
     fileParallelism: false,
     isolate: false,
     testTimeout,
@@ -23,7 +23,7 @@ const projects: TestProjectInlineConfiguration[] = [
   {
     test: {
       name: 'unit',
-      include: ['tests/unit/**/*.test.ts'],
+      include: ['tests/{,*/}unit/**/*.test.ts'],
       testTimeout: 20_000,
       hookTimeout: 20_000,
       retry: 0,

@@ -49,11 +49,7 @@ export function scenarioProject(): TestProjectInlineConfiguration {
     test: {
       name: 'scenarios',
       include: ['scenarios/**/*.yaml'],
-      exclude: [
-        'scenarios/canaries/**',
-        `scenarios/**/${notYetFileName}`,
-        ...(process.env.HOPDRILL_ONE_HOP === '1' ? [] : ['scenarios/one-hop/**']),
-      ],
+      exclude: ['scenarios/*/canaries/**', `scenarios/**/${notYetFileName}`],
       isolate: false,
       pool: 'forks',
       maxWorkers: Math.max(1, stacks.length),

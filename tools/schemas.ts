@@ -17,6 +17,7 @@ import { runEvent } from '../harness/records/events.ts';
 import { preflightReport } from '../harness/records/preflight.ts';
 import { runRecord } from '../harness/records/run-record.ts';
 import { scenarioFile } from '../harness/records/scenario.ts';
+import type { SystemWords } from '../harness/scenarios/vocabulary.ts';
 import { vocabulary } from '../harness/scenarios/words.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -31,14 +32,12 @@ const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json =>
 /**
  * The scenario schema names every fault with its own parameters, so that an editor completes them.
  */
-async function scenarioSchema(): Promise<Json> {
+function scenarioSchema(name: string, system: SystemWords): Json {
   const schema = schemaOf(scenarioFile, 'input');
-  const words = await vocabulary();
   const faults: Json = {};
-  const all = Object.values(words.systems).flatMap((system) => Object.entries(system.faults));
-  for (const [name, fault] of new Map(all)) {
-    const { $schema: _, ...params } = schemaOf(fault.params, 'input');
-    faults[name] = params;
+  for (const [fault, { params }] of Object.entries(system.faults)) {
+    const { $schema: _, ...shape } = schemaOf(params, 'input');
+    faults[fault] = shape;
   }
   const properties = schema.properties as Json;
   properties.faults = {
@@ -52,25 +51,24 @@ async function scenarioSchema(): Promise<Json> {
       properties: faults,
     },
   };
-  const systems = Object.values(words.systems);
   const expect = (properties.expect as { properties: Json }).properties;
-  expect.hop = {
-    enum: [...new Set(systems.flatMap((system) => Object.keys(system.hops))), 'none'],
-  };
-  expect.signal = { enum: [...new Set(systems.flatMap((system) => Object.keys(system.signals)))] };
+  expect.hop = { enum: [...Object.keys(system.hops), 'none'] };
+  expect.signal = { enum: Object.keys(system.signals) };
   const user = (expect.user as { properties: Json }).properties;
-  user.state = {
-    ...(user.state as Json),
-    enum: [...new Set(systems.flatMap(({ words: { userStates = [] } }) => userStates))],
-  };
-  properties.system = { enum: Object.keys(words.systems) };
+  user.state = { ...(user.state as Json), enum: [...(system.words.userStates ?? [])] };
+  properties.system = { const: name };
   return schema;
 }
 
 export async function schemas(): Promise<Record<string, Json>> {
   const dir = 'harness/records/schemas';
+  const { systems } = await vocabulary();
+  const ofSystems = Object.entries(systems).map(([name, words]) => [
+    `scenarios/${name}/scenario.schema.json`,
+    scenarioSchema(name, words),
+  ]);
   return {
-    'scenarios/scenario.schema.json': await scenarioSchema(),
+    ...Object.fromEntries(ofSystems),
     [`${dir}/run-event.json`]: schemaOf(runEvent, 'output'),
     [`${dir}/verdict.json`]: schemaOf(runRecord, 'output'),
     [`${dir}/plan.json`]: schemaOf(planDocument, 'output'),

@@ -64,7 +64,7 @@ export const scenarioFile = z.strictObject({
     .array(z.string())
     .default([])
     .describe(
-      'ids in scenarios/catalogue.json that this proves; none for a system without a catalogue',
+      'ids in the catalogue of the system that this proves; none for a system without a catalogue',
     ),
   severity: z.enum(severities),
   system: z.string(),

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 
 /** The failure situations found in the seeds: what each demands is asked by its id. */
 export interface Situation {
@@ -30,11 +30,16 @@ export function demandsOf(
   );
 }
 
+const root = resolve(import.meta.dirname, '../..');
 let read: ReadonlyMap<string, Situation> | undefined;
 
+/** Of every system whose folder has one. */
 export function catalogue(): ReadonlyMap<string, Situation> {
-  if (read !== undefined) return read;
-  const text = readFileSync(resolve(import.meta.dirname, '../../scenarios/catalogue.json'), 'utf8');
-  read = new Map((JSON.parse(text) as Situation[]).map((entry) => [entry.id, entry]));
+  read ??= new Map(
+    globSync('scenarios/*/catalogue.json', { cwd: root })
+      .sort()
+      .flatMap((file) => JSON.parse(readFileSync(join(root, file), 'utf8')) as Situation[])
+      .map((entry) => [entry.id, entry]),
+  );
   return read;
 }

@@ -84,11 +84,16 @@ export function loadFiles(
  */
 export function findFiles(patterns: readonly string[], root = process.cwd()): string[] {
   const all = scenarioFiles('scenarios/**/*.yaml', root);
-  const usual = all.filter((file) => !file.startsWith('scenarios/canaries/'));
-  if (patterns.length === 0) return usual;
-  const found = patterns.flatMap((pattern) => matching(pattern, all, usual, root));
+  if (patterns.length === 0) return all.filter(isUsual);
+  const found = patterns.flatMap((pattern) => {
+    const meant = matching(pattern, all, root);
+    return pattern.includes('canaries') ? meant : meant.filter(isUsual);
+  });
   return [...new Set(found)];
 }
+
+/** A canary is made to fail: it runs when it is asked for by that word. */
+const isUsual = (file: string): boolean => !file.includes('/canaries/');
 
 /** A folder of scenarios also says what is not proved yet; that is no scenario. */
 function scenarioFiles(glob: string, cwd: string): string[] {
@@ -97,12 +102,7 @@ function scenarioFiles(glob: string, cwd: string): string[] {
     .sort();
 }
 
-function matching(
-  pattern: string,
-  all: readonly string[],
-  usual: readonly string[],
-  root: string,
-): string[] {
+function matching(pattern: string, all: readonly string[], root: string): string[] {
   const path = [resolve(pattern), resolve(root, pattern)].find((file) => existsSync(file));
   if (path !== undefined) {
     const found = statSync(path).isDirectory()
@@ -120,7 +120,7 @@ function matching(
     : [];
   if (globbed.length > 0) return globbed;
   const exact = all.filter((file) => file.endsWith(`/${pattern}.yaml`));
-  return exact.length > 0 ? exact : usual.filter((file) => file.includes(pattern));
+  return exact.length > 0 ? exact : all.filter((file) => file.includes(pattern));
 }
 
 function place(file: string, position: Position): string {

@@ -34,7 +34,7 @@ beforeAll(() => {
   writeFileSync(join(folder, 'mine.ts'), module_('mine'));
   writeFileSync(join(folder, 'second.ts'), module_('second'));
   writeFileSync(join(folder, 'nothing.ts'), 'export const system = 1;\n');
-  writeFileSync(join(folder, 'taken.ts'), module_('gpuaas'));
+  writeFileSync(join(folder, 'taken.ts'), module_('one-hop'));
   writeFileSync(join(folder, 'mine.yaml'), scenario('mine'));
   writeFileSync(join(folder, 'second.yaml'), scenario('second'));
 });

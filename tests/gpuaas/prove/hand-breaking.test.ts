@@ -1,0 +1,13 @@
+import { afterAll, describe, test } from 'vitest';
+import { sample } from '../../support/sampling.ts';
+import { longRows } from '../hand/rows.ts';
+import { handBroken, tellAll } from '../support/hand-broken.ts';
+import { World } from '../support/world.ts';
+
+describe('broken by hand', () => {
+  const world = new World();
+  afterAll(tellAll);
+  test.for(sample('rows broken by hand', longRows, 12))('$name', async (row) =>
+    handBroken(world, row),
+  );
+});
