@@ -1,5 +1,5 @@
-// npm run check: format and lint, typed lint, types, dead exports, import rule. One line each; the
-// words of a tool only when it fails.
+// npm run check: format and lint, typed lint, types, dead exports, import rule, words of the core. One
+// line each; the words of a tool only when it fails.
 import { child, type Ended } from './child.ts';
 
 interface Tool {
@@ -16,6 +16,7 @@ const tools: readonly Tool[] = [
     command: ['biome', 'check', '--error-on-warnings', '--diagnostic-level=warn', '.'],
   },
   { name: 'import rule', command: ['node', 'tools/import-rule.ts'] },
+  { name: 'words of the core', command: ['node', 'tools/core-words.ts'] },
 ];
 
 /** One for each core of a small machine; more would only make them wait for each other. */

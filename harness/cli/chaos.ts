@@ -26,7 +26,7 @@ controls over the stored records, and takes the stacks down.
 Examples:
   npm run chaos
   npm run chaos -- --stacks 2 --no-browser
-  npm run chaos -- scenarios/gpuaas/terminal --keep
+  npm run chaos -- {folder} --keep
 
 Exit codes: 0 all passed, 1 fail, 2 inconclusive, 3 dirty, 4 aborted, 64 wrong usage, 70 internal error,
 129/130/143 interrupted, with what was broken put back.

@@ -13,9 +13,9 @@ export const help = `Usage: hopdrill explain <scenario|fault|hop|signal|repair|p
 What it is, why, who owns it, how it is broken and how it is repaired.
 
 Examples:
-  hopdrill explain node-agent/service-stopped
-  hopdrill explain egress.block
-  hopdrill explain node_heartbeat
+  hopdrill explain {scenario}
+  hopdrill explain link.cut
+  hopdrill explain {hop}
 
 Exit codes: 0, 64 wrong usage (nothing has that name, or a scenario file has mistakes), 70 internal error.
 `;

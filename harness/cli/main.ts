@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { nearest } from '../base/nearest.ts';
+import { withRealNames } from './examples.ts';
 import { lostOutput, outliveReaders } from './output.ts';
 import { ignoreSignals, listenToSignals } from './signals.ts';
 
@@ -69,7 +70,8 @@ export async function main([name, ...argv]: readonly string[]): Promise<number> 
   const command = await find();
   const words = await withSystems(argv);
   if (words.includes('--help') || words.includes('-h')) {
-    process.stdout.write(typeof command.help === 'string' ? command.help : await command.help());
+    const page = typeof command.help === 'string' ? command.help : await command.help();
+    process.stdout.write(await withRealNames(page));
     return 0;
   }
   return command.run(words);

@@ -20,8 +20,8 @@ Without a name all scenarios of the platform's system.
   --json             one JSON document on stdout
 
 Examples:
-  hopdrill plan node-agent/service-stopped
-  hopdrill plan 'terminal/*' --profile ./profile.yaml
+  hopdrill plan {scenario}
+  hopdrill plan '{area}/*' --profile ./profile.yaml
 
 Exit codes: 0 nothing refuses, 4 a plan is refused (and why), 64 wrong usage, 70 internal error.
 `;

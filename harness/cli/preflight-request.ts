@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { nearest } from '../base/nearest.ts';
 import { ownFlags, parseArgv } from '../preflight/argv.ts';
-import type { AnySystem, Request } from '../preflight/types.ts';
+import type { AnySystem, Flag, Request } from '../preflight/types.ts';
 import type { Profile } from '../records/profile.ts';
 import { secretsIn } from '../run-tools/secrets.ts';
 import { askedSystem, usualSystem } from '../systems/index.ts';
@@ -17,16 +17,27 @@ export type Given =
 export async function given(argv: readonly string[]): Promise<Given> {
   const { profile, stack, node, rest } = where(argv);
   const system = await usualSystem();
-  const addressed = rest.some((word) => /^--(api-base|node-host)(=|$)/.test(word));
+  const isGiven = (name: string): boolean =>
+    rest.some((word) => word === `--${name}` || word.startsWith(`--${name}=`));
   try {
-    if (profile === undefined && stack === undefined && addressed)
-      return parsed(system, [...rest, ...(node ? ['--node-id', node] : [])]);
+    if (
+      profile === undefined &&
+      stack === undefined &&
+      flagsThatSay(system, 'platform').some(isGiven)
+    )
+      return parsed(system, [...rest, ...(node ? [nodeFlag(system), node] : [])]);
     return await fromProfile(await deployment(profile, stack), node, rest);
   } catch (error) {
     if (!(error instanceof WrongUsage)) throw error;
     return { system, errors: [error.message] };
   }
 }
+
+const flagsThatSay = (system: AnySystem, what: Flag['says']): string[] =>
+  system.flags.filter(({ says }) => says === what).map(({ name }) => name);
+
+/** That of the system, or else our own, which needs a profile. */
+const nodeFlag = (system: AnySystem): string => `--${flagsThatSay(system, 'node')[0] ?? 'node'}`;
 
 const whereFlags = ['profile', 'stack', 'node'] as const;
 type Where = Partial<Record<(typeof whereFlags)[number], string>>;
@@ -66,7 +77,7 @@ async function deployment(
   const [only] = await profilesFor({ profileFile, stack });
   if (only === undefined)
     throw new WrongUsage(
-      'found: no platform | allowed: --profile FILE, --stack NAME, or --api-base URL ...',
+      'found: no platform | allowed: --profile FILE, --stack NAME, or the addresses themselves ("hopdrill preflight --help" has an example)',
     );
   if (profileFile !== undefined) rememberProfile(profileFile, only);
   return only;
@@ -79,13 +90,14 @@ async function fromProfile(
 ): Promise<Given> {
   const system = await askedSystem(profile.system);
   const nodes = Object.keys(profile.nodes);
-  const byId = lastValue(rest, '--node-id');
+  const byFlag = nodeFlag(system);
+  const byId = lastValue(rest, byFlag);
   if (named !== undefined && byId !== undefined && named !== byId)
-    throw new WrongUsage(`found: --node ${named} beside --node-id ${byId} | allowed: one of them`);
+    throw new WrongUsage(`found: --node ${named} beside ${byFlag} ${byId} | allowed: one of them`);
   const node = named ?? byId ?? nodes[0] ?? null;
   if (node !== null && !nodes.includes(node)) {
     const near = nearest(node, nodes);
-    const flag = named === undefined ? '--node-id' : '--node';
+    const flag = named === undefined ? byFlag : '--node';
     throw new WrongUsage(
       `found: ${flag} ${node || '""'} | allowed: ${nodes.join(', ') || 'none'}${near === undefined ? '' : ` | nearest: ${near}`}`,
     );
@@ -113,9 +125,8 @@ function parsed(system: AnySystem, argv: readonly string[]): Given {
  * credentials.
  */
 export function secretsOfRequest(system: AnySystem, request: Request): string[] {
-  const holds = (name: string): boolean => /token|cookie|ssh-key|password/.test(name);
   const files = system.flags
-    .filter((flag) => flag.kind === 'file' && holds(flag.name))
+    .filter((flag) => flag.secret === true)
     .map((flag) => request.flags[flag.name]);
   const variables = Object.entries(process.env).filter(([name]) =>
     /^HOPDRILL_.*(TOKEN|COOKIE)$/.test(name),

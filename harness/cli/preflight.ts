@@ -9,7 +9,7 @@ import { onSignal } from './signals.ts';
 export const summary = 'name the first failed hop between a user, the platform and a node';
 /** The flags are those of the system that is asked about. */
 export async function help(): Promise<string> {
-  const { flags } = await usualSystem();
+  const { flags, examples = [] } = await usualSystem();
   const flagLines = [...ownFlags, ...flags].map(
     (flag) =>
       `  --${`${flag.name}${flag.kind === 'switch' ? '' : ` <${flag.kind}>`}`.padEnd(38)} ${flag.help}`,
@@ -23,9 +23,8 @@ ${flagLines.join('\n')}
 
 Examples:
   hopdrill preflight
-  hopdrill preflight --profile ./profile.yaml --node-id node-2 --json
-  hopdrill preflight --api-base https://api.example.test --node-host 192.0.2.10 --allocation-id alloc-1
-  hopdrill preflight --only node_heartbeat
+  hopdrill preflight --profile ./profile.yaml --json
+${examples.map((words) => `  hopdrill preflight ${words}\n`).join('')}  hopdrill preflight --only {hop}
 
 Exit codes: 0 healthy, 1 a hop failed, 2 inconclusive (or partial, with --require-complete), 64 wrong usage, 70 internal error, 130/143 stopped by a signal.
 `;

@@ -62,7 +62,7 @@ export async function profilesFor(where: Where): Promise<Profile[]> {
   return [loadProfile(only.stack)];
 }
 
-/** `dev (gpuaas), small (one-hop)` */
+/** `dev (SYSTEM), small (OTHER)` */
 const named = (stacks: readonly ListedStack[]): string =>
   stacks.map(({ stack, system }) => `${stack} (${system})`).join(', ');
 

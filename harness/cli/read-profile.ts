@@ -21,13 +21,20 @@ export async function readProfile(file: string): Promise<Profile> {
   const source = readSource(readFileSync(file, 'utf8'));
   const syntax = syntaxLines(file, source);
   if (syntax.length > 0) throw withMistakes(syntax);
-  const old = (source.value as { version?: unknown } | null)?.version;
-  const ofForm = old === 1 ? renamedKeys(source.value) : shapeMistakes(profileSchema, source.value);
+  const ofForm = await formMistakes(source.value);
   if (ofForm.length > 0) throw placed(file, source, ofForm);
   const read = profileSchema.parse(source.value);
   const { profile, mistakes } = await asItsSystem(read);
   if (mistakes.length > 0) throw placed(file, source, mistakes);
   return absoluteProfile(profile, dirname(resolve(file)));
+}
+
+async function formMistakes(value: unknown): Promise<Mistake[]> {
+  const said = (value ?? {}) as { version?: unknown; system?: unknown };
+  if (said.version !== 1) return shapeMistakes(profileSchema, value);
+  const system = systemNames().find((name) => name === said.system);
+  const schema = system === undefined ? null : await deploymentSchema(system);
+  return renamedKeys(value, schema?.renamed);
 }
 
 /** What the system's own schema says, and the profile with the defaults of it filled in. */

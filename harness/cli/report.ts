@@ -45,7 +45,7 @@ somebody sealed (it has a manifest.json) and whatever is no run folder.
 Examples:
   hopdrill report
   hopdrill report --last 20 --junit junit.xml
-  hopdrill report reports/out/2026-05-25T22-00-00-000-node-agent.service-stopped
+  hopdrill report reports/out/2026-05-25T22-00-00-000-NAME
   hopdrill report --rejudge reports/out
   hopdrill report --prune --keep 50 --older 30d --dry-run
 

@@ -21,9 +21,9 @@ of the platform's system. Ctrl-C undoes what is broken first; so does "hopdrill 
   --json             one event a line on stdout, the summary last
 
 Examples:
-  hopdrill run node-agent/service-stopped
-  hopdrill run 'terminal/*' --shuffle 7
-  hopdrill run node-agent/ops-ssh-refused --profile ./profile.yaml --json
+  hopdrill run {scenario}
+  hopdrill run '{area}/*' --shuffle 7
+  hopdrill run {other} --profile ./profile.yaml --json
 
 Exit codes: 0 pass, 1 fail, 2 inconclusive, 3 dirty, 4 aborted, 64 wrong usage
 (also a mistake in a scenario file), 70 internal error, 129/130/143 interrupted.

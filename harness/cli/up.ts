@@ -30,7 +30,7 @@ Of ${system.name} (--system NAME --help tells of another system):
 ${own.join('')}
 Examples:
   hopdrill up
-  hopdrill up --system one-hop
+  hopdrill up --system ./my-system.ts
   hopdrill up --stack drill${[...(sets[1] === undefined ? [] : [` --policies ${sets[1]}`]), ...Object.keys(file.options).map((name) => ` --${name}`)].join('')}
 
 Exit codes: 0 up, 1 did not come up, 64 wrong usage, 69 a prerequisite cannot be had, 70 internal error, 130 interrupted.

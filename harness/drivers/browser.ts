@@ -1,5 +1,5 @@
-// A person at the console page, in a real Chromium that is driven over its debugging protocol.
-// Every use has a context of its own: no cookie, token or socket is left for the next one.
+// A page in a real Chromium that is driven over its debugging protocol. Every use has a context of
+// its own: no cookie, token or socket is left for the next one.
 import {
   type Browser,
   type BrowserContext,
@@ -8,37 +8,31 @@ import {
   type Page,
 } from 'playwright-core';
 import { measure } from '../base/spans.ts';
-import { type Patience, until } from '../base/until.ts';
 
-export interface ConsoleRequest {
+export interface PageRequest {
   readonly cdpUrl: string;
-  readonly consoleBase: string;
-  readonly allocation: string;
-  /** Without one nobody signs in: the page is opened, and left as it comes. */
-  readonly userToken?: string;
-  /** `name=value` of the edge's login. */
-  readonly edgeCookie: string;
-  /**
-   * The answer to the page's request for a terminal, in place of the API's: how a page meets a
-   * token that was used.
-   */
-  readonly minted?: { readonly token: string; readonly correlationId: string };
+  readonly cookies: readonly Cookie[];
+  /** Answers in place of the platform's, for requests whose URL fits the glob. */
+  readonly answers?: readonly Answer[];
   readonly timeoutMs?: number;
   /** Leaves the page at once, whatever it was waiting for there. */
   readonly signal?: AbortSignal;
 }
 
-/** What the page shows to the person. */
-export interface ConsoleState {
-  readonly state: string;
-  readonly text: string;
-  readonly message: string;
-  readonly next: string;
-  readonly code: string;
-  readonly correlationId: string;
+export interface Cookie {
+  /** `name=value`. */
+  readonly pair: string;
+  readonly domain: string;
 }
 
-/** What the browser itself saw of the terminal's WebSocket, whatever the page made of it. */
+export interface Answer {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly json: unknown;
+}
+
+/** What the browser itself saw of one WebSocket, whatever the page made of it. */
 export interface SeenSocket {
   readonly url: string;
   status: number | null;
@@ -46,49 +40,19 @@ export interface SeenSocket {
   closed: boolean;
 }
 
-export interface ConsolePage {
+/** Selectors are those of CSS; a script is text, as it runs in the page. */
+export interface BrowserPage {
   readonly sockets: readonly SeenSocket[];
-  state(): Promise<ConsoleState>;
-  /** The state in which the page first satisfied the question; null at the deadline. */
-  waitFor(
-    question: (state: ConsoleState) => boolean,
-    timeoutMs: number,
-  ): Promise<ConsoleState | null>;
-  type(text: string): Promise<void>;
-  /** As from a clipboard: all at once. */
-  paste(text: string): Promise<void>;
-  /** From the terminal's own buffer; the page draws it on a canvas. */
-  terminalText(): Promise<string>;
-  waitForText(pattern: RegExp, timeoutMs: number): Promise<string>;
+  goto(url: string): Promise<void>;
+  fill(selector: string, text: string): Promise<void>;
+  click(selector: string): Promise<void>;
+  type(selector: string, text: string): Promise<void>;
+  evaluate(script: string): Promise<unknown>;
+  pause(ms: number): Promise<void>;
   resize(width: number, height: number): Promise<void>;
   screenshot(): Promise<Uint8Array>;
   close(): Promise<void>;
 }
-
-// As text: these run in the page, whose types this side does not have.
-const readState = `(() => {
-  const text = (id) => document.getElementById(id)?.textContent?.trim() ?? '';
-  const shown = document.getElementById('panel')?.hidden === false;
-  return {
-    state: document.getElementById('state')?.dataset.state ?? 'none',
-    text: text('state'),
-    message: shown ? text('message') : '',
-    next: shown ? text('next') : '',
-    code: shown ? text('code') : '',
-    correlationId: text('correlation'),
-  };
-})()`;
-const readTerminal = `(() => {
-  const buffer = window.term?.buffer.active;
-  if (!buffer) return '';
-  let text = '';
-  for (let y = 0; y < buffer.length; y++) {
-    const line = buffer.getLine(y);
-    if (y > 0 && !line?.isWrapped) text += '\\n';
-    text += line?.translateToString(true) ?? '';
-  }
-  return text.trimEnd();
-})()`;
 
 /** Playwright's own errors carry pages of log; the first line says it. */
 const firstLine = (error: unknown): Error =>
@@ -123,88 +87,23 @@ async function watchSockets(session: CDPSession): Promise<SeenSocket[]> {
   return sockets;
 }
 
-/** The edge's login holds for all public hosts, so it belongs to their common domain. */
-async function logIn(
-  context: BrowserContext,
-  { consoleBase, edgeCookie }: ConsoleRequest,
-): Promise<void> {
-  const { hostname } = new URL(consoleBase);
-  const at = edgeCookie.indexOf('=');
-  const domain = `.${hostname.split('.').slice(1).join('.')}`;
-  await context.addCookies([
-    {
-      name: edgeCookie.slice(0, at),
-      value: edgeCookie.slice(at + 1),
-      domain,
-      path: '/',
-      secure: true,
-    },
-  ]);
-}
-
-async function answerMint(page: Page, { consoleBase, minted }: ConsoleRequest): Promise<void> {
-  if (!minted) return;
-  await page.route('**/v1/allocations/*/terminal-token', (route) =>
-    route.fulfill({
-      status: 201,
-      headers: { 'access-control-allow-origin': new URL(consoleBase).origin },
-      json: { token: minted.token, correlation_id: minted.correlationId },
-    }),
-  );
-}
-
-async function signIn(page: Page, wanted: ConsoleRequest): Promise<void> {
-  await page.goto(`${wanted.consoleBase}/?allocation=${encodeURIComponent(wanted.allocation)}`);
-  if (wanted.userToken === undefined) return;
-  await page.fill('#token', wanted.userToken);
-  await page.click('#sign-in button[type=submit]');
-}
-
 function handle(
   browser: Browser,
   context: BrowserContext,
   page: Page,
   sockets: SeenSocket[],
-): ConsolePage {
-  const state = async () => (await page.evaluate(readState)) as ConsoleState;
-  const terminalText = async () => (await page.evaluate(readTerminal)) as string;
-  const patience = (withinMs: number): Patience => ({
-    everyMs: 50,
-    withinMs,
-    pause: (ms) => page.waitForTimeout(ms),
-  });
+): BrowserPage {
   return {
     sockets,
-    state,
-    terminalText,
-    waitFor: async (question, timeoutMs) => {
-      const { answer, met } = await until(state, question, patience(timeoutMs));
-      return met ? answer : null;
-    },
-    waitForText: async (pattern, timeoutMs) => {
-      const { answer, met } = await until(
-        terminalText,
-        (text) => pattern.test(text),
-        patience(timeoutMs),
-      );
-      if (!met)
-        throw new Error(
-          `the terminal did not show ${pattern} within ${timeoutMs} ms; it shows: ${answer.slice(-500)}`,
-        );
-      return answer;
-    },
-    type: async (text) => {
-      await page.focus('.xterm-helper-textarea');
+    goto: async (url) => void (await page.goto(url)),
+    fill: (selector, text) => page.fill(selector, text),
+    click: (selector) => page.click(selector),
+    type: async (selector, text) => {
+      await page.focus(selector);
       await page.keyboard.type(text);
     },
-    paste: async (text) => {
-      await page.evaluate(`(() => {
-        const clipboardData = new DataTransfer();
-        clipboardData.setData('text/plain', ${JSON.stringify(text)});
-        const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
-        document.querySelector('.xterm-helper-textarea').dispatchEvent(event);
-      })()`);
-    },
+    evaluate: (script) => page.evaluate(script),
+    pause: (ms) => page.waitForTimeout(ms),
     resize: (width, height) => page.setViewportSize({ width, height }),
     screenshot: () => page.screenshot(),
     close: () => leave(browser, context),
@@ -217,11 +116,12 @@ async function leave(browser: Browser, context: BrowserContext | null): Promise<
   await browser.close().catch(() => {});
 }
 
-/**
- * Opens the console, signs in, and asks for a terminal; returns as soon as the page has been asked.
- */
-export function openConsole(wanted: ConsoleRequest): Promise<ConsolePage> {
-  return measure('driver', 'console page', async () => {
+/** `use` is what is done before anybody gets the page; when it fails, the page is left again. */
+export function openPage<T>(
+  wanted: PageRequest,
+  use: (page: BrowserPage) => Promise<T>,
+): Promise<T> {
+  return measure('driver', 'browser page', async () => {
     const timeout = wanted.timeoutMs ?? 10_000;
     const browser = await chromium
       .connectOverCDP(wanted.cdpUrl, { timeout })
@@ -232,15 +132,21 @@ export function openConsole(wanted: ConsoleRequest): Promise<ConsolePage> {
     try {
       context = await browser.newContext();
       context.setDefaultTimeout(timeout);
-      await logIn(context, wanted);
+      await context.addCookies(wanted.cookies.map(cookieOf));
       const page = await context.newPage();
       const sockets = await watchSockets(await context.newCDPSession(page));
-      await answerMint(page, wanted);
-      await signIn(page, wanted);
-      return handle(browser, context, page, sockets);
+      for (const { url, ...answer } of wanted.answers ?? [])
+        await page.route(url, (route) => route.fulfill(answer));
+      return await use(handle(browser, context, page, sockets));
     } catch (error) {
       await leave(browser, context);
       throw firstLine(error);
     }
   });
+}
+
+function cookieOf({ pair, domain }: Cookie) {
+  const at = pair.indexOf('=');
+  const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+  return { name, value, domain, path: '/', secure: true };
 }

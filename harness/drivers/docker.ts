@@ -114,7 +114,7 @@ function wrap(what: string, error: unknown): DriverError {
   const { statusCode: status, code } = error as { statusCode?: number; code?: string };
   const kind =
     status === 404
-      ? 'not_found'
+      ? 'missing'
       : status !== undefined
         ? 'failed'
         : code === 'ECONNRESET'

@@ -11,7 +11,7 @@ export type DriverCode =
   | 'auth'
   | 'timeout'
   | 'lost'
-  | 'not_found'
+  | 'missing'
   | 'bad_request'
   | 'failed';
 

@@ -196,7 +196,7 @@ function httpWithDeadline(deadlineMs: number) {
       });
       const text = await response.text();
       if (response.ok) return text;
-      const code = response.status === 404 ? 'not_found' : 'bad_request';
+      const code = response.status === 404 ? 'missing' : 'bad_request';
       throw new DriverError(
         'toxiproxy',
         code,

@@ -5,9 +5,7 @@ import { toxicName } from './kit.ts';
 
 export const linkParam = z
   .string()
-  .describe(
-    'the link: `node-1.node-api`, `gateway.redis`; `node.` in front stands for the node of the scenario',
-  );
+  .describe('a link of the profile; `node.` in front stands for the node of the scenario');
 
 const toxics = {
   blackhole: { type: 'timeout', attributes: { timeout: 0 } },

@@ -110,14 +110,15 @@ function read(flag: Flag, value: string, flags: Record<string, FlagValue>, error
     flags[flag.name] = number;
     return;
   }
-  if (flag.name.endsWith('resolve-address') && isIP(value) === 0) return void wrong();
+  if (flag.kind === 'address' && isIP(value) === 0) return void wrong();
   if ([...value].some((letter) => letter < ' ')) return void wrong();
   flags[flag.name] = value;
 }
 
 function allowed(flag: Flag): string {
-  if (flag.name.endsWith('resolve-address')) return 'an IP address';
   switch (flag.kind) {
+    case 'address':
+      return 'an IP address';
     case 'url':
       return 'an http(s) URL without user name';
     case 'port':

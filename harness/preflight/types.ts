@@ -91,10 +91,14 @@ export interface Signal extends Advice {
 
 export interface Flag {
   readonly name: string;
-  readonly kind: 'text' | 'url' | 'file' | 'port' | 'seconds' | 'switch';
+  readonly kind: 'text' | 'address' | 'url' | 'file' | 'port' | 'seconds' | 'switch';
   readonly help: string;
   /** Which part of the report is missing without it. */
   readonly lacking?: string;
+  /** With one that says where the platform is no profile is needed; one may say which node is meant. */
+  readonly says?: 'platform' | 'node';
+  /** The file holds a credential: what it holds is never shown. */
+  readonly secret?: true;
 }
 
 /** The only input of a preflight: what parseArgv made of argv. */

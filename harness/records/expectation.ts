@@ -6,7 +6,7 @@ import { type Scenario, scenarioFile } from './scenario.ts';
  * without the file, the catalogue or the system.
  */
 export const expectation = z.strictObject({
-  /** `scenarios/gpuaas/node-agent/service-stopped.yaml`. */
+  /** `scenarios/SYSTEM/AREA/WHAT.yaml`. */
   file: z.string(),
   expect: scenarioFile.shape.expect,
   /** In the order of the file, since reasons point at a proof by its place. */

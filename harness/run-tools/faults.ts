@@ -1,7 +1,7 @@
 import type { Plan } from '../plan/plan-scenario.ts';
 import type { Engine } from '../undo/engine.ts';
 
-/** `egress.block on node:node-1`: how a fault is called in checks and reasons. */
+/** `link.cut on link:LINK`: how a fault is called in checks and reasons. */
 export function nameOf({ run }: Plan, index: number): string {
   const fault = run.faults[index];
   return fault === undefined ? `fault ${index}` : `${fault.fault} on ${fault.target}`;

@@ -4,7 +4,7 @@ import { type Reading, worstOf } from '../items/judge-item.ts';
 import type { Plan } from '../plan/plan-scenario.ts';
 import type { Item } from '../records/item.ts';
 import type { Check } from '../records/run-record.ts';
-import type { Invariant } from '../systems/hooks.ts';
+import type { Watched } from '../systems/hooks.ts';
 import type { Tools } from './tools.ts';
 
 /** The must-nots of the catalogue, watched from before the fault until after recovery. */
@@ -21,22 +21,28 @@ export interface Watch {
   check(phase: 'fault' | 'end'): Promise<Check[]>;
 }
 
-/** `database_edited` is judged by the audit stage, which has the write log. */
-const ofTheAudit = 'database_edited';
 /** Often enough for a state that lasts as long as a fault, seldom enough not to be load. */
 const periodMs = 2000;
+
+interface Rule {
+  readonly name: string;
+  /** Left out when the system has no such rule. */
+  readonly rule: Watched | undefined;
+}
 
 export async function watchMustNots(
   plan: Pick<Plan, 'run'>,
   tools: Pick<Tools, 'system' | 'context' | 'note' | 'views'>,
 ): Promise<Watch> {
-  const names = plan.run.invariants.filter((name) => name !== ofTheAudit);
-  const rules = names.map((name) => ({ name, rule: tools.system.invariants[name] }));
-  const polled = rules.filter(({ rule }) => rule?.when === 'always').map(({ name }) => name);
+  const rules: Rule[] = plan.run.invariants.flatMap((name) => {
+    const rule = tools.system.invariants[name];
+    return rule?.when === 'audit' ? [] : [{ name, rule }];
+  });
+  const polled = rules.filter(({ rule }) => rule?.when === 'always');
   const readings = new Map<string, Check & { held: number }>();
   const before = new Map<string, unknown>();
-  const read = async (name: string): Promise<void> => {
-    const found = await ask(tools, name, tools.system.invariants[name], before.get(name));
+  const read = async ({ name, rule }: Rule): Promise<void> => {
+    const found = await ask(tools, name, rule, before.get(name));
     readings.set(name, worse(readings.get(name), found));
   };
   await Promise.all(
@@ -70,8 +76,8 @@ export async function watchMustNots(
         ({ rule }) =>
           rule === undefined || rule.when === phase || ['always', 'twice'].includes(rule.when),
       );
-      await Promise.all(due.map(({ name }) => read(name)));
-      const asked = phase === 'end' ? names : due.map(({ name }) => name);
+      await Promise.all(due.map(read));
+      const asked = (phase === 'end' ? rules : due).map(({ name }) => name);
       return asked.map((name) => reportedOf(name, readings.get(name)));
     },
   };
@@ -79,7 +85,7 @@ export async function watchMustNots(
 
 type Asking = Pick<Tools, 'context' | 'views'>;
 
-async function baselineOf(tools: Asking, rule: Invariant | undefined): Promise<unknown> {
+async function baselineOf(tools: Asking, rule: Watched | undefined): Promise<unknown> {
   if (rule === undefined) return undefined;
   if ('observe' in rule) return Promise.all(rule.observe.map((item) => tools.views.read(item)));
   return rule.before?.(tools.context());
@@ -88,7 +94,7 @@ async function baselineOf(tools: Asking, rule: Invariant | undefined): Promise<u
 async function ask(
   tools: Asking,
   name: string,
-  rule: Invariant | undefined,
+  rule: Watched | undefined,
   before: unknown,
 ): Promise<Check> {
   if (rule === undefined) return { name, ok: null, detail: 'the system has no such invariant' };

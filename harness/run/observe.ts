@@ -125,7 +125,7 @@ async function userView(
     const over = performance.now() - started > plan.run.budgets.user_ms || tools.signal.aborted;
     if ((isAsExpected(expected, seen) && lookedAtPage(found)) || over) {
       if (seen.page_unseen !== null) tools.note(unseenWords(seen.page_unseen));
-      tools.attachJson('user-view.json', seen);
+      tools.attachJson('seen-by-user.json', seen);
       return seen;
     }
     await declaredWait('user view', pauseMs, tools.signal);

@@ -10,6 +10,8 @@ import type { Act, Break, Formula, See } from './hooks.ts';
 export interface Ask<C> extends Omit<PreflightSystem<C>, 'name' | 'hops'> {
   /** In the order in which they are told; nothing else numbers them. */
   readonly hops: readonly HopDeclaration<C>[];
+  /** Options of a preflight, for its help page. */
+  readonly examples?: readonly string[];
   /** The preflight's argv for one node of a deployment; null for a system without nodes. */
   argv(profile: Profile, node: string | null): string[];
   /** With what each optional hop is asked; who does not ask for it does not pay for it. */
@@ -28,6 +30,8 @@ export interface Words {
   readonly userStates?: readonly string[];
   readonly history?: readonly string[];
   readonly page?: readonly string[];
+  /** Names of products and projects that are this platform's own: the core must not say them. */
+  readonly properNouns?: readonly string[];
 }
 
 /** Seconds. */
@@ -70,8 +74,15 @@ export interface SystemDeclaration<C> {
   readonly stack?: URL;
 }
 
+/** Keys of a profile of version 1, of the file and of each node, and what they are called now. */
+export interface RenamedKeys {
+  readonly file: Readonly<Record<string, string>>;
+  readonly node: Readonly<Record<string, string>>;
+}
+
 /** Checks the parts of a profile that only the system understands. */
 export interface DeploymentSchema {
+  readonly renamed?: RenamedKeys;
   readonly endpoints: z.ZodType;
   readonly credentials: z.ZodType;
   /** `own` of each node. */

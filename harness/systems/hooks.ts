@@ -59,13 +59,16 @@ export interface Observed {
 /**
  * One must-not of the catalogue. `always`: a state, asked again and again during the whole run;
  * `twice`: something that adds up, asked while the fault is in and after recovery; `fault` and
- * `end`: it means something then only.
+ * `end`: it means something then only. `audit`: the write audit of every run answers it.
  */
 export type Invariant = {
   readonly title: string;
-  readonly when: 'always' | 'twice' | 'fault' | 'end';
   /** The texts of `must_not` in the catalogue that this stands for. */
   readonly texts: readonly string[];
+} & (Watched | { readonly when: 'audit' });
+
+export type Watched = {
+  readonly when: 'always' | 'twice' | 'fault' | 'end';
 } & (Observed | Checked);
 
 /** What items cannot say. */

@@ -78,7 +78,7 @@ function containerOf(targets: Targets, part: string): string {
   if (container === undefined)
     throw new DriverError(
       'docker',
-      'not_found',
+      'missing',
       `the profile names no part ${part} (${Object.keys(targets.parts).join(', ')})`,
     );
   return container;

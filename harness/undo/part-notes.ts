@@ -78,7 +78,7 @@ export async function removeNote(
 ): Promise<void> {
   await inPart(executor, targets, part, sh(removeScript, run)).catch((error: unknown) => {
     // A container that is gone took its note along.
-    if (!isDriverError(error) || error.code !== 'not_found') throw error;
+    if (!isDriverError(error) || error.code !== 'missing') throw error;
   });
 }
 
@@ -101,7 +101,7 @@ async function inPart(
 async function has(docker: DockerDriver, container: string, path: string): Promise<boolean> {
   return docker.has(container, path).catch((error: unknown) => {
     // A part that is not there has nothing that could be taken back in it.
-    if (isDriverError(error) && error.code === 'not_found') return false;
+    if (isDriverError(error) && error.code === 'missing') return false;
     throw error;
   });
 }

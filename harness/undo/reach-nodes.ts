@@ -129,7 +129,7 @@ function nodeOf(targets: Targets, name: string) {
   if (node === undefined)
     throw new DriverError(
       'ssh',
-      'not_found',
+      'missing',
       `the profile names no node ${name} (${Object.keys(targets.nodes).join(', ')})`,
     );
   return node;

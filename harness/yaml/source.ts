@@ -55,7 +55,7 @@ export function readSource(text: string): Source {
   return { value: syntax.length === 0 ? doc.toJS() : undefined, syntax, position, positions };
 }
 
-/** `expect.hop`, `faults.0.egress.block`: the keys from the root down to one visited node. */
+/** `expect.hop`, `faults.0.link.cut`: the keys from the root down to one visited node. */
 function pathOf(
   key: number | 'key' | 'value' | null,
   ancestors: readonly unknown[],

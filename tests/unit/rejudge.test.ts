@@ -7,7 +7,7 @@ import { judge } from '../../harness/judge/judge.ts';
 import { rejudge } from '../../harness/judge/rejudge.ts';
 import type { RunRecord } from '../../harness/records/run-record.ts';
 import { openRunFolder } from '../../harness/run-tools/folder.ts';
-import { command } from '../support/stack-commands.ts';
+import { command } from '../support/command.ts';
 import { expectation, run } from './unjudged-run.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'hopdrill-rejudge-'));

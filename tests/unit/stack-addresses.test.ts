@@ -1,10 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addressesOf, overlaps, slotCount, slotIsClear } from '../../harness/stack/addresses.ts';
-import { composeEnvironment } from '../../harness/stack/compose.ts';
 import { networksPerSlot, portsPerSlot } from '../../harness/stack/declaration.ts';
-import { readStackFile } from '../../harness/stack/read-declaration.ts';
 
 const slot = fc.integer({ min: 0, max: slotCount - 1 });
 const named = (count: number, letter: string) =>
@@ -53,19 +50,4 @@ test.each([
 test('a network left over from a dead stack keeps its slot taken', () => {
   expect(slotIsClear(placeOf(3), ['172.17.0.0/16'])).toBe(true);
   expect(slotIsClear(placeOf(3), networksOf(3).slice(1, 2))).toBe(false);
-});
-
-test('slot 0 is what plain compose uses', async () => {
-  const { readFile } = await import('node:fs/promises');
-  const composeFile = fileURLToPath(new URL('../../docker-compose.chaos.yml', import.meta.url));
-  const text = await readFile(composeFile, 'utf8');
-  const file = readStackFile(composeFile);
-  const environment = composeEnvironment('default', file, addressesOf(0, file), 'fast');
-  expect(Object.keys(environment)).toHaveLength(12);
-  for (const [name, value] of Object.entries(environment)) {
-    const defaults = [...text.matchAll(new RegExp(`\\$\\{${name}:-([^}]*)\\}`, 'g'))].map(
-      (match) => match[1],
-    );
-    expect(new Set(defaults), name).toEqual(new Set([value]));
-  }
 });

@@ -6,34 +6,31 @@ import { runPreflight } from '../../harness/preflight/run.ts';
 import type { Request } from '../../harness/preflight/types.ts';
 import type { BenchRow } from '../../harness/records/documents.ts';
 import type { PreflightReport } from '../../harness/records/preflight.ts';
-import gpuaas from '../../harness/systems/gpuaas/index.ts';
-import { argvFromProfile } from '../../harness/systems/gpuaas/profile-argv.ts';
+import { type AskedSystem, askedSystem } from '../../harness/systems/index.ts';
 import { root } from '../child.ts';
 import { type Bench, type Measurement, row } from './measurement.ts';
 import { command, hopdrill } from './processes.ts';
 import { interleave, median, round, timed } from './statistics.ts';
 
-const system = gpuaas.asked;
-const { hops } = system;
-
-export function requestOf(argv: readonly string[]): Request {
+function requestOf(system: AskedSystem, argv: readonly string[]): Request {
   const parsed = parseArgv(system, argv);
   if (!parsed.ok) throw new Error(parsed.errors.join('\n'));
   return parsed.request;
 }
 
 /** Hops that no other hop waits for: the ends of the causal chains. */
-const ends = hops
-  .filter((hop) => hop.optional !== true && !hops.some((other) => other.after.includes(hop.id)))
-  .map((hop) => hop.id);
+const endsOf = ({ hops }: AskedSystem): string[] =>
+  hops
+    .filter((hop) => hop.optional !== true && !hops.some((other) => other.after.includes(hop.id)))
+    .map((hop) => hop.id);
 
 /**
  * The two chains that take longest when nothing else is asked: which of them is longer is left to
  * the medians.
  */
-async function longestChains(request: Request): Promise<string[]> {
+async function longestChains(system: AskedSystem, request: Request): Promise<string[]> {
   const times: { id: string; ms: number }[] = [];
-  for (const id of ends) {
+  for (const id of endsOf(system)) {
     const alone = { ...request, flags: { ...request.flags, only: id } };
     const ms = median([
       await timed(() => runPreflight(system, alone)),
@@ -119,8 +116,9 @@ interface Times {
 
 async function measure(bench: Bench): Promise<Times> {
   const { profile, file } = await bench.gpuaas();
-  const argv = argvFromProfile(profile, Object.keys(profile.nodes)[0] ?? null);
-  const request = requestOf(argv);
+  const system = await askedSystem(profile.system);
+  const argv = system.argv(profile, Object.keys(profile.nodes)[0] ?? null);
+  const request = requestOf(system, argv);
   const [coldReports, warmReports]: [PreflightReport[], PreflightReport[]] = [[], []];
   // Whether it was healthy is a row of its own; a verdict is no breakage of the measurement.
   const asCommand = async (...more: string[]) =>
@@ -133,7 +131,7 @@ async function measure(bench: Bench): Promise<Times> {
     ) as PreflightReport;
   const only = (id: string) => ({ ...request, flags: { ...request.flags, only: id } });
   await asCommand();
-  const [one = '', other = ''] = await longestChains(request);
+  const [one = '', other = ''] = await longestChains(system, request);
   bench.say(`longest chains: ${one}, ${other}`);
   const master = await sshMaster(bench, request);
   const script = (name: string, ...words: string[]) =>

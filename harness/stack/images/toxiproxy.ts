@@ -41,7 +41,7 @@ async function compileHere(work: string): Promise<string | null> {
 /** Networks that inspect TLS: the machine's own trust bundle goes to the builder, never further. */
 function hostTrust(): string | null {
   const named = [process.env.NODE_EXTRA_CA_CERTS, process.env.SSL_CERT_FILE];
-  const usual = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt'];
+  const usual = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/cert.pem'];
   return [...named, ...usual].find((file) => file !== undefined && existsSync(file)) ?? null;
 }
 

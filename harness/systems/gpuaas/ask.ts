@@ -21,6 +21,10 @@ export const ask: Ask<Session> = {
   budgets,
   secretForms,
   flags,
+  examples: [
+    '--profile ./profile.yaml --node-id node-2',
+    '--api-base https://api.example.test --node-host 192.0.2.10 --allocation-id alloc-1',
+  ],
   argv: argvFromProfile,
   onNode: (profile, node) => [`allocation:${nodeNamed(profile, node).allocation}`],
   optionalHops,

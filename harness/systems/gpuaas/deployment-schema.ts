@@ -5,6 +5,20 @@ const address = z.url({ protocol: /^https?$/ });
 const file = z.string();
 
 export const schema: DeploymentSchema = {
+  renamed: {
+    file: {
+      'public.apiBase': 'endpoints.api',
+      'public.terminalBase': 'endpoints.terminal',
+      'public.consoleBase': 'endpoints.console',
+      'provider.url': 'endpoints.provider',
+      'browser.cdpUrl': 'endpoints.browser',
+      'credentials.operatorTokenFile': 'credentials.operator',
+      'credentials.userTokenFile': 'credentials.user',
+      'credentials.edgeCookieFile': 'credentials.edge-cookie',
+      pageNotSeen: 'own.pageNotSeen',
+    },
+    node: { allocation: 'own.allocation', allocationUser: 'own.allocationUser' },
+  },
   endpoints: z.strictObject({
     api: address.describe('the public API'),
     terminal: address.describe('the public terminal gateway'),

@@ -7,6 +7,7 @@ export const flags: readonly Flag[] = [
   {
     name: 'api-base',
     kind: 'url',
+    says: 'platform',
     help: 'public API, e.g. https://api.example.test',
     lacking: 'everything that the platform itself says',
   },
@@ -22,17 +23,28 @@ export const flags: readonly Flag[] = [
     help: 'the allocation whose terminal is probed',
     lacking: 'allocation, token and terminal hops',
   },
-  { name: 'node-id', kind: 'text', help: 'the node; taken from the allocation when absent' },
+  {
+    name: 'node-id',
+    kind: 'text',
+    says: 'node',
+    help: 'the node; taken from the allocation when absent',
+  },
   {
     name: 'node-host',
     kind: 'text',
+    says: 'platform',
     help: 'address or name of the node for SSH',
     lacking: 'everything that is probed from the node',
   },
   { name: 'node-user', kind: 'text', help: 'user for SSH (default ubuntu)' },
   { name: 'node-ssh-port', kind: 'port', help: 'port for SSH (default 22)' },
   { name: 'known-hosts', kind: 'file', help: 'pinned host keys (default ~/.ssh/known_hosts)' },
-  { name: 'ssh-key', kind: 'file', help: 'private key for SSH (default ~/.ssh/id_ed25519)' },
+  {
+    name: 'ssh-key',
+    kind: 'file',
+    secret: true,
+    help: 'private key for SSH (default ~/.ssh/id_ed25519)',
+  },
   { name: 'agent-user', kind: 'text', help: 'user that the node agent runs as (default gpuaas)' },
   {
     name: 'agent-unit',
@@ -46,7 +58,7 @@ export const flags: readonly Flag[] = [
   },
   {
     name: 'node-runtime-resolve-address',
-    kind: 'text',
+    kind: 'address',
     help: 'address of that API, tried beside what the node resolves',
   },
   {
@@ -56,30 +68,33 @@ export const flags: readonly Flag[] = [
   },
   {
     name: 'node-terminal-resolve-address',
-    kind: 'text',
+    kind: 'address',
     help: 'address of that listener, tried beside what the node resolves',
   },
   {
     name: 'resolve-address',
-    kind: 'text',
+    kind: 'address',
     help: 'address for the public names, in place of what this machine resolves',
   },
   { name: 'ca-file', kind: 'file', help: 'CA certificates for the public names' },
   {
     name: 'operator-token-file',
     kind: 'file',
+    secret: true,
     help: 'operator token (or HOPDRILL_OPERATOR_TOKEN)',
     lacking: 'heartbeat, tasks, gateway records',
   },
   {
     name: 'user-token-file',
     kind: 'file',
+    secret: true,
     help: 'token of a member of the project (or HOPDRILL_USER_TOKEN)',
     lacking: 'terminal token and session',
   },
   {
     name: 'edge-cookie-file',
     kind: 'file',
+    secret: true,
     help: 'name=value of the edge login cookie (or HOPDRILL_EDGE_COOKIE)',
     lacking: 'browser-equivalent proof',
   },

@@ -20,6 +20,7 @@ export const names = {
  * console.
  */
 export const words = {
+  properNouns: ['gpuaas', 'lxd', 'maas', 'proxmox', 'tmux'],
   userStates: [
     'normal',
     'temporary',

@@ -5,7 +5,7 @@ import { type Asked, hops, open } from './hops.ts';
 export default defineSystem<Asked>({
   name: 'one-hop',
   ask: {
-    flags: [{ name: 'url', kind: 'url', help: 'address of the service' }],
+    flags: [{ name: 'url', kind: 'url', says: 'platform', help: 'address of the service' }],
     signals: {
       service_unreachable: {
         owner: 'you',
@@ -30,6 +30,7 @@ export default defineSystem<Asked>({
       other_text: 'the file holds something else',
     },
     resources: { 'link:service': 'the way to the service', 'part:box': 'the box itself' },
+    examples: ['--url http://127.0.0.1:8080'],
     hops,
     open: ({ flags }) => open(String(flags.url)),
     policies: () => Promise.resolve({}),

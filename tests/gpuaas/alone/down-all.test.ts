@@ -6,15 +6,9 @@ import { afterAll, expect, test } from 'vitest';
 import { knownStacks } from '../../../harness/stack/down.ts';
 import { releaseLoops } from '../../../harness/stack/loops.ts';
 import { stackDir, stacksDir } from '../../../harness/stack/names.ts';
-import {
-  command,
-  disksOf,
-  held,
-  images,
-  processesNaming,
-  strayLoops,
-} from '../../support/stack-commands.ts';
+import { command } from '../../support/command.ts';
 import { killCases } from '../support/fault-cases.ts';
+import { disksOf, held, images, processesNaming, strayLoops } from '../support/held-by-stacks.ts';
 import { breakAndDie, freshRun } from '../support/undo.ts';
 
 const one = `alone-one-${process.pid}`;

@@ -1,6 +1,6 @@
 // Bad input against the running parts: a clear refusal with a code, nothing lost, nobody crashed.
 import { afterAll, describe, expect, test } from 'vitest';
-import { refusalOf } from '../../support/upgrade.ts';
+import { refusalOf } from '../support/upgrade.ts';
 import { type Json, World } from '../support/world.ts';
 
 const world = new World();

@@ -1,7 +1,10 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { ConsolePage, ConsoleState } from '../../../harness/drivers/browser.ts';
+import type {
+  ConsolePage,
+  ConsoleState,
+} from '../../../harness/systems/gpuaas/probe/console-page.ts';
 import { atConsole, pictures } from '../support/person.ts';
 import { World } from '../support/world.ts';
 

@@ -2,7 +2,7 @@
 // member's is refused.
 import { afterAll, expect, test } from 'vitest';
 import type { Terminal } from '../../../harness/drivers/websocket.ts';
-import { refusalOf } from '../../support/upgrade.ts';
+import { refusalOf } from '../support/upgrade.ts';
 import { type Json, World } from '../support/world.ts';
 
 const world = new World();

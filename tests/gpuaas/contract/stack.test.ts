@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { watchedDatabase } from '../../../harness/records/profile.ts';
 import { stackDir } from '../../../harness/stack/names.ts';
 import { loadProfile } from '../../../harness/stack/state.ts';
-import { command } from '../../support/stack-commands.ts';
+import { command } from '../../support/command.ts';
 
 const stack = process.env.HOPDRILL_STACK ?? '';
 

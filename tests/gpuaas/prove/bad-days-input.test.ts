@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { root } from '../../../harness/cli/select.ts';
 import { profileFileOf } from '../../../harness/stack/state.ts';
-import { byHand, container, docker, hopdrill, say } from '../../support/proof.ts';
-import { begin, scenarioFile } from '../../support/proof-child.ts';
-import { sample } from '../../support/sampling.ts';
+import { byHand, container, docker, hopdrill, say } from '../support/proof.ts';
 import { egress, stack, text, usual, wholeAfterEach } from '../support/proof-bad-day.ts';
+import { begin, scenarioFile } from '../support/proof-child.ts';
+import { sample } from '../support/sampling.ts';
 
 wholeAfterEach();
 

@@ -17,9 +17,9 @@ import {
   leftOnTargets,
   one,
   when,
-} from '../../support/proof.ts';
-import { sample } from '../../support/sampling.ts';
+} from '../support/proof.ts';
 import { leaseMs, stack, usual, wholeAfterEach } from '../support/proof-bad-day.ts';
+import { sample } from '../support/sampling.ts';
 
 wholeAfterEach();
 

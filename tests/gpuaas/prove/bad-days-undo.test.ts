@@ -11,9 +11,7 @@ import {
   hopdrill,
   one,
   profileOfSuite,
-} from '../../support/proof.ts';
-import { begin, type Ended, scenarioFile } from '../../support/proof-child.ts';
-import { sample } from '../../support/sampling.ts';
+} from '../support/proof.ts';
 import {
   egress,
   mend,
@@ -24,6 +22,8 @@ import {
   usual,
   wholeAfterEach,
 } from '../support/proof-bad-day.ts';
+import { begin, type Ended, scenarioFile } from '../support/proof-child.ts';
+import { sample } from '../support/sampling.ts';
 
 wholeAfterEach();
 

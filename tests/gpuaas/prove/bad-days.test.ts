@@ -7,9 +7,9 @@ import { describe, expect, test } from 'vitest';
 import { root } from '../../../harness/cli/select.ts';
 import { latest, readFolder } from '../../../reports/records.ts';
 import { rowOfFolder, table } from '../../../reports/summary.ts';
-import { container, docker, hopdrill, leftOnTargets, say, seconds } from '../../support/proof.ts';
-import { begin } from '../../support/proof-child.ts';
+import { container, docker, hopdrill, leftOnTargets, say, seconds } from '../support/proof.ts';
 import { leaseMs, rules, stack, tamper, usual, wholeAfterEach } from '../support/proof-bad-day.ts';
+import { begin } from '../support/proof-child.ts';
 
 wholeAfterEach();
 

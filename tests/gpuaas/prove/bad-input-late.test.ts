@@ -1,9 +1,9 @@
 // What is refused for its signature or its age, by the running agent and the running gateway.
 // Nothing of it is done, nothing is lost.
 import { beforeAll, describe, expect, test } from 'vitest';
-import { refusalOf } from '../../support/upgrade.ts';
 import { agentClockBack, restart, setAgentClock } from '../hand/common.ts';
 import { effects } from '../support/load.ts';
+import { refusalOf } from '../support/upgrade.ts';
 import { type Json, World } from '../support/world.ts';
 
 const world = new World();

@@ -13,7 +13,7 @@ import {
   say,
   seconds,
   when,
-} from '../../support/proof.ts';
+} from '../support/proof.ts';
 
 const canaries = await load('scenarios/gpuaas/canaries');
 const tampered = '/usr/sbin/iptables';

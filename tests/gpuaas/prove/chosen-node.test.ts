@@ -1,9 +1,9 @@
 // `--node`: a scenario that names one node is run about another one of the platform, and breaks
 // nothing on the one that it names.
 import { expect, test } from 'vitest';
-import { leftOnTargets } from '../../support/proof.ts';
-import { begin } from '../../support/proof-child.ts';
+import { leftOnTargets } from '../support/proof.ts';
 import { usual } from '../support/proof-bad-day.ts';
+import { begin } from '../support/proof-child.ts';
 
 test('--node node-2: that one is broken, seen, put back, and proved', async () => {
   const run = begin([usual, '--node', 'node-2']);

@@ -10,10 +10,10 @@ import type { Executor } from '../../../harness/undo/execute.ts';
 import { digestOf } from '../../../harness/undo/step.ts';
 import { sweep } from '../../../harness/undo/sweep.ts';
 import { watchdogPid } from '../../../harness/undo/watchdog-start.ts';
-import { sample } from '../../support/sampling.ts';
 import { type FaultCase, faultCases, killCases, titleOf } from '../support/fault-cases.ts';
 import { faults, planned } from '../support/faults.ts';
 import { replaced, runRepair } from '../support/replaced.ts';
+import { sample } from '../support/sampling.ts';
 import {
   breakAndDie,
   executor,

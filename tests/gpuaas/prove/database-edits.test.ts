@@ -16,7 +16,7 @@ import {
   say,
   seconds,
   when,
-} from '../../support/proof.ts';
+} from '../support/proof.ts';
 
 /** Each changes nothing that anybody would notice: only the write itself is what must be seen. */
 interface Way {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Events } from '../../../harness/records/events.ts';
 import { timelineIn } from '../../../reports/timeline.ts';
-import { byHand, drill, one, when } from '../../support/proof.ts';
+import { byHand, drill, one, when } from '../support/proof.ts';
 
 const scenario = await one('scenarios/gpuaas/terminal/node-stream-mtls-rejected.yaml');
 const tool = '/usr/bin/openssl';

@@ -4,7 +4,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { PreflightReport } from '../../../harness/records/preflight.ts';
 import { profileFileOf } from '../../../harness/stack/state.ts';
-import { busyLoops } from '../../support/busy.ts';
+import { busyLoops } from '../support/busy.ts';
 import { argvFor, asCommand, notGreen, preflight } from '../support/preflight.ts';
 import { workInTerminal } from '../support/terminal-user.ts';
 import { World } from '../support/world.ts';

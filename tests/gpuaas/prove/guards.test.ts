@@ -7,7 +7,7 @@ import type { GuardProfile } from '../../../harness/records/profile.ts';
 import type { RunRecord } from '../../../harness/records/run-record.ts';
 import type { ScenarioFile } from '../../../harness/records/scenario.ts';
 import { runOn } from '../../../harness/run.ts';
-import { changed, leftOnTargets, one, out, profileOfSuite } from '../../support/proof.ts';
+import { changed, leftOnTargets, one, out, profileOfSuite } from '../support/proof.ts';
 
 afterEach(async () => expect(await leftOnTargets()).toEqual([]));
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, test } from 'vitest';
-import { sample } from '../../support/sampling.ts';
 import { longRows } from '../hand/rows.ts';
 import { handBroken, tellAll } from '../support/hand-broken.ts';
+import { sample } from '../support/sampling.ts';
 import { World } from '../support/world.ts';
 
 describe('broken by hand', () => {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openDocker } from '../../../harness/drivers/docker.ts';
 import { containersOf } from '../../../harness/stack/engine.ts';
-import { all } from '../../support/sampling.ts';
+import { all } from '../support/sampling.ts';
 import { World } from '../support/world.ts';
 
 const mostMegabytes = 600;

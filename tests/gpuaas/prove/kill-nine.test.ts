@@ -2,8 +2,8 @@
 // and nothing is lost or done twice.
 import { describe, expect, test } from 'vitest';
 import { outputOf, type Terminal } from '../../../harness/drivers/websocket.ts';
-import { sample } from '../../support/sampling.ts';
 import { effects, enqueue, isFinal, readTasks, type Task } from '../support/load.ts';
+import { sample } from '../support/sampling.ts';
 import { World } from '../support/world.ts';
 
 const tasksWanted = 200;

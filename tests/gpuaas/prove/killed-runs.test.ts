@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { root } from '../../../harness/cli/select.ts';
-import { drill, one, profileOfSuite, say } from '../../support/proof.ts';
-import { begin } from '../../support/proof-child.ts';
-import { all, drawing, seed } from '../../support/sampling.ts';
 import { differences, inventory, unreadable } from '../support/inventory.ts';
+import { drill, one, profileOfSuite, say } from '../support/proof.ts';
+import { begin } from '../support/proof-child.ts';
+import { all, drawing, seed } from '../support/sampling.ts';
 
 const kills = all ? 30 : 8;
 const leaseSeconds = profileOfSuite().policies['undo.lease_seconds'] ?? 10;

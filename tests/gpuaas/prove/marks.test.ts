@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { bootId } from '../../../harness/base/owner.ts';
 import { engineId } from '../../../harness/drivers/engine-id.ts';
 import { armedDir, ledgerDir } from '../../../harness/undo/paths.ts';
-import { byHand, hopdrill, leftOnTargets } from '../../support/proof.ts';
+import { byHand, hopdrill, leftOnTargets } from '../support/proof.ts';
 import { breakAndDie, freshRun, marksOfRun, stack, stateDir } from '../support/undo.ts';
 import { World } from '../support/world.ts';
 

@@ -7,7 +7,7 @@ import type { Profile } from '../../../harness/records/profile.ts';
 import { runOn } from '../../../harness/run.ts';
 import { readFolder } from '../../../reports/records.ts';
 import { rowOfFolder, table } from '../../../reports/summary.ts';
-import { one, out, profileOfSuite } from '../../support/proof.ts';
+import { one, out, profileOfSuite } from '../support/proof.ts';
 
 async function seenOn(profile: Profile) {
   const record = await runOn(await one('scenarios/gpuaas/terminal/redis-unavailable.yaml'), {

@@ -13,6 +13,7 @@ import { type Engine, openEngine } from '../../../harness/undo/engine.ts';
 import { isFinal } from '../../../harness/undo/ledger.ts';
 import { lock } from '../../../harness/undo/lock.ts';
 import { defaultStateDir } from '../../../harness/undo/paths.ts';
+import { planned } from '../support/faults.ts';
 import {
   leftOnTargets,
   load,
@@ -20,9 +21,7 @@ import {
   say,
   seconds,
   stackOfSuite,
-} from '../../support/proof.ts';
-import { all } from '../../support/sampling.ts';
-import { planned } from '../support/faults.ts';
+} from '../support/proof.ts';
 import {
   allPairs,
   expectedOf,
@@ -31,6 +30,7 @@ import {
   type Pair,
   sideHop,
 } from '../support/proof-pairs.ts';
+import { all } from '../support/sampling.ts';
 
 /**
  * Some of them by a seed of their own, which stays: a pair that nobody has seen yet is found with

@@ -14,7 +14,7 @@ import {
   out,
   profileOfSuite,
   stackOfSuite,
-} from '../../support/proof.ts';
+} from '../support/proof.ts';
 
 const rules = async (): Promise<string[]> =>
   (await leftOnTargets()).filter((left) => left.includes('hopdrill:'));

@@ -15,7 +15,7 @@ import {
   hopdrill,
   profileOfSuite,
   stackOfSuite,
-} from '../../support/proof.ts';
+} from '../support/proof.ts';
 
 /**
  * The tail of each is what is searched for: a secret that is cut in the middle has leaked as well.

@@ -6,9 +6,9 @@ import type { Scenario } from '../../../harness/records/scenario.ts';
 import { runScenario } from '../../../harness/run/run.ts';
 import { openTools } from '../../../harness/run-tools/tools.ts';
 import { loadSystem } from '../../../harness/systems/index.ts';
-import { openIdleEngine } from '../../support/idle-engine.ts';
-import { load, out, profileOfSuite, say, seconds } from '../../support/proof.ts';
-import { sample } from '../../support/sampling.ts';
+import { openIdleEngine } from '../support/idle-engine.ts';
+import { load, out, profileOfSuite, say, seconds } from '../support/proof.ts';
+import { sample } from '../support/sampling.ts';
 
 const system = await loadSystem('gpuaas');
 const scenarios = await load('scenarios/gpuaas');

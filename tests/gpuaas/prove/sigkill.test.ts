@@ -13,9 +13,9 @@ import type { Executor } from '../../../harness/undo/execute.ts';
 import { armedDir } from '../../../harness/undo/paths.ts';
 import { digestOf } from '../../../harness/undo/step.ts';
 import { sweep } from '../../../harness/undo/sweep.ts';
-import { sample } from '../../support/sampling.ts';
 import { type FaultCase, killCases } from '../support/fault-cases.ts';
 import { planned } from '../support/faults.ts';
+import { sample } from '../support/sampling.ts';
 import {
   breakAndDie,
   executor,

@@ -1,9 +1,9 @@
 // The audit's place in the log of the database: it goes with the run, however that ends; and an
 // audit that could not go on says until when it saw every write.
 import { afterEach, describe, expect, test } from 'vitest';
-import { byHand, container, docker, hopdrill, stackOfSuite } from '../../support/proof.ts';
-import { begin, scenarioFile } from '../../support/proof-child.ts';
+import { byHand, container, docker, hopdrill, stackOfSuite } from '../support/proof.ts';
 import { egress, text, wholeAfterEach } from '../support/proof-bad-day.ts';
+import { begin, scenarioFile } from '../support/proof-child.ts';
 import { World } from '../support/world.ts';
 
 const stack = stackOfSuite();

@@ -8,14 +8,9 @@ import { engineId } from '../../../harness/drivers/engine-id.ts';
 import { releaseLoops } from '../../../harness/stack/loops.ts';
 import { stackDir } from '../../../harness/stack/names.ts';
 import { watchdogPid } from '../../../harness/undo/watchdog-start.ts';
-import {
-  command,
-  disksOf,
-  held,
-  processesNaming,
-  strayLoops,
-} from '../../support/stack-commands.ts';
+import { command } from '../../support/command.ts';
 import { killCases } from '../support/fault-cases.ts';
+import { disksOf, held, processesNaming, strayLoops } from '../support/held-by-stacks.ts';
 import { breakAndDie, freshRun, ledgerOf, stateDir } from '../support/undo.ts';
 import { World } from '../support/world.ts';
 

@@ -10,16 +10,16 @@ import { stopDocument } from '../../../harness/records/documents.ts';
 import { defaultStateDir } from '../../../harness/undo/paths.ts';
 import { runners } from '../../../harness/undo/runners.ts';
 import { readFolders } from '../../../reports/records.ts';
-import { drill, hopdrill, leftOnTargets, one, stackOfSuite, when } from '../../support/proof.ts';
-import { begin } from '../../support/proof-child.ts';
+import { drill, hopdrill, leftOnTargets, one, stackOfSuite, when } from '../support/proof.ts';
 import { rules, usual, wholeAfterEach } from '../support/proof-bad-day.ts';
+import { begin } from '../support/proof-child.ts';
 
 wholeAfterEach();
 
 const stack = stackOfSuite();
 const second = 'scenarios/gpuaas/node-agent/ops-ssh-refused.yaml';
 
-const registerRunner = new URL('../../support/register-runner.ts', import.meta.url).pathname;
+const registerRunner = new URL('../support/register-runner.ts', import.meta.url).pathname;
 
 /** How many processes say that they run scenarios on this stack. */
 const registered = async (): Promise<number> =>

@@ -17,7 +17,7 @@ import type { Executor } from '../../../harness/undo/execute.ts';
 import { ledgerDir } from '../../../harness/undo/paths.ts';
 import { fillAction } from '../../../harness/undo/resolve.ts';
 import { digestOf } from '../../../harness/undo/step.ts';
-import { leftOnTargets } from '../../support/proof.ts';
+import { leftOnTargets } from '../support/proof.ts';
 import {
   executor,
   freshRun,

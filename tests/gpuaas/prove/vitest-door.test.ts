@@ -10,7 +10,7 @@ import { root } from '../../../harness/cli/select.ts';
 import { stageNames } from '../../../harness/records/events.ts';
 import { appendKilled } from '../../../reports/allure.ts';
 import { outDir, readFolder, readFolders } from '../../../reports/records.ts';
-import { hopdrill, leftOnTargets, stackOfSuite } from '../../support/proof.ts';
+import { hopdrill, leftOnTargets, stackOfSuite } from '../support/proof.ts';
 
 const original = join(root, 'scenarios/gpuaas/node-agent/ops-ssh-refused.yaml');
 const place = mkdtempSync(join(tmpdir(), 'hopdrill-door-'));

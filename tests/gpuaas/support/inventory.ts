@@ -1,6 +1,6 @@
 // Everything on the targets of a stack that a run could leave something in, as one comparable value.
 import { ExecaSyncError } from 'execa';
-import { byHand, profileOfSuite, stackOfSuite } from '../../support/proof.ts';
+import { byHand, profileOfSuite, stackOfSuite } from './proof.ts';
 
 /** The agent keeps what it replaced as `.previous`: its own doing, and no trace of a run. */
 const nodeScript = `echo '== rules'; iptables -S | sort

@@ -1,7 +1,10 @@
 // A person with a browser in front of the console.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ConsolePage, openConsole } from '../../../harness/drivers/browser.ts';
+import {
+  type ConsolePage,
+  openConsole,
+} from '../../../harness/systems/gpuaas/probe/console-page.ts';
 import type { World } from './world.ts';
 
 export const pictures = join(import.meta.dirname, '../../..', 'reports', 'out');

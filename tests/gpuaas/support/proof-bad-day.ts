@@ -11,7 +11,7 @@ import {
   say,
   seconds,
   stackOfSuite,
-} from '../../support/proof.ts';
+} from './proof.ts';
 
 export const stack = stackOfSuite();
 export const usual = 'scenarios/gpuaas/node-agent/api-egress-rejected.yaml';

@@ -14,7 +14,7 @@ import { defaultStateDir, ledgerDir } from '../../../harness/undo/paths.ts';
 import type { SweepReport } from '../../../harness/undo/sweep.ts';
 import { sweepSlots } from '../../../harness/undo/sweep-slots.ts';
 import { targetsOf } from '../../../harness/undo/targets.ts';
-import { command } from '../../support/stack-commands.ts';
+import { command } from '../../support/command.ts';
 import type { FaultCase } from './fault-cases.ts';
 import { markPlaces } from './faults.ts';
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { readProfile } from '../../../harness/cli/read-profile.ts';
 import { watchedDatabase } from '../../../harness/records/profile.ts';
 import { absoluteProfile } from '../../../harness/stack/absolute-profile.ts';
 import { addressesOf } from '../../../harness/stack/addresses.ts';
+import { composeEnvironment } from '../../../harness/stack/compose.ts';
 import { devicesOf } from '../../../harness/stack/loops.ts';
 import { isStackName, stackDir } from '../../../harness/stack/names.ts';
 import { profileOf, writeProfile } from '../../../harness/stack/profile-file.ts';
@@ -93,4 +94,16 @@ test('a loop device is known by the inode of its disk', () => {
   expect(devicesOf([{ dev: 65_024n, ino: 992_180n }], listing)).toEqual(['/dev/loop1']);
   expect(devicesOf([], listing)).toEqual([]);
   expect(devicesOf([{ dev: 65_024n, ino: 1n }], '')).toEqual([]);
+});
+
+test('slot 0 is what plain compose uses', () => {
+  const text = readFileSync(composeFile, 'utf8');
+  const environment = composeEnvironment('default', file, addressesOf(0, file), 'fast');
+  expect(Object.keys(environment)).toHaveLength(12);
+  for (const [name, value] of Object.entries(environment)) {
+    const defaults = [...text.matchAll(new RegExp(`\\$\\{${name}:-([^}]*)\\}`, 'g'))].map(
+      (match) => match[1],
+    );
+    expect(new Set(defaults), name).toEqual(new Set([value]));
+  }
 });

@@ -1,7 +1,8 @@
-import type { ConsolePage, ConsoleState, SeenSocket } from '../../../drivers/browser.ts';
+import type { SeenSocket } from '../../../drivers/browser.ts';
 import type { Finding, HopDeclaration } from '../../../preflight/types.ts';
 import { text } from '../flags.ts';
 import { sessionSeconds } from '../policies.ts';
+import type { ConsolePage, ConsoleState } from '../probe/console-page.ts';
 import { type Answered, at, evidence, granted, str } from '../probe/http.ts';
 import type { Session } from '../probe/session.ts';
 
@@ -14,7 +15,7 @@ async function openPage(
   userToken: string,
   edgeCookie: string,
 ): Promise<ConsolePage | string> {
-  const { openConsole } = await import('../../../drivers/browser.ts');
+  const { openConsole } = await import('../probe/console-page.ts');
   return openConsole({
     cdpUrl: text(session.request, 'browser') ?? '',
     consoleBase: text(session.request, 'console-base') ?? '',

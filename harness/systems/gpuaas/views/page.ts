@@ -1,9 +1,9 @@
 import { measure } from '../../../base/spans.ts';
-import { openConsole } from '../../../drivers/browser.ts';
 import type { PageRow } from '../../core-views.ts';
 import type { HookContext } from '../../hooks.ts';
 import { endpointOf } from '../deployment.ts';
 import { cookieOf, nodeOf, tokenOf } from '../platform.ts';
+import { openConsole } from '../probe/console-page.ts';
 
 /** What the user's terminal page shows in a real browser; the picture goes into the run folder. */
 export async function renderedTerminal(

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { execa } from 'execa';
-import { root } from '../../harness/cli/select.ts';
-import { type RunEvent, runEvent, type StageName } from '../../harness/records/events.ts';
-import type { RunRecord } from '../../harness/records/run-record.ts';
-import { readFolder } from '../../reports/records.ts';
+import { root } from '../../../harness/cli/select.ts';
+import { type RunEvent, runEvent, type StageName } from '../../../harness/records/events.ts';
+import type { RunRecord } from '../../../harness/records/run-record.ts';
+import { readFolder } from '../../../reports/records.ts';
 import { stackOfSuite } from './proof.ts';
 
 export interface Ended {

@@ -1,7 +1,7 @@
 // An undo engine whose faults do nothing: everything else of a run is real.
-import type { FaultPlan } from '../../harness/records/fault.ts';
-import { type Engine, openEngine } from '../../harness/undo/engine.ts';
-import type { ExecutedAction } from '../../harness/undo/engine-types.ts';
+import type { FaultPlan } from '../../../harness/records/fault.ts';
+import { type Engine, openEngine } from '../../../harness/undo/engine.ts';
+import type { ExecutedAction } from '../../../harness/undo/engine-types.ts';
 
 export const openIdleEngine: typeof openEngine = async (options) => {
   const engine = await openEngine(options);

@@ -1,14 +1,8 @@
-// The commands about stacks as a person runs them, and what the engine says that it holds
-// afterwards.
+// What the engine and this machine hold of stacks.
 import { readdirSync, readFileSync } from 'node:fs';
 import { execa } from 'execa';
-import { devicesOf, disksIn } from '../../harness/stack/loops.ts';
-import { stackLabel } from '../../harness/stack/names.ts';
-
-const hopdrill = new URL('../../hopdrill', import.meta.url).pathname;
-
-export const command = (...words: string[]) =>
-  execa(hopdrill, words, { reject: false, stdin: 'ignore', all: true });
+import { devicesOf, disksIn } from '../../../harness/stack/loops.ts';
+import { stackLabel } from '../../../harness/stack/names.ts';
 
 const lines = (text: string) => text.split('\n').filter((line) => line !== '');
 

@@ -1,16 +1,16 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa, execaSync } from 'execa';
-import { root, select } from '../../harness/cli/select.ts';
-import { engineId } from '../../harness/drivers/engine-id.ts';
-import type { Events, RunEvent, StageName } from '../../harness/records/events.ts';
-import type { Profile } from '../../harness/records/profile.ts';
-import type { RunRecord } from '../../harness/records/run-record.ts';
-import type { Scenario, ScenarioFile } from '../../harness/records/scenario.ts';
-import { runOn } from '../../harness/run.ts';
-import type { RunOptions } from '../../harness/run-tools/tools.ts';
-import { loadProfile } from '../../harness/stack/state.ts';
-import { defaultStateDir, ledgerDir } from '../../harness/undo/paths.ts';
+import { root, select } from '../../../harness/cli/select.ts';
+import { engineId } from '../../../harness/drivers/engine-id.ts';
+import type { Events, RunEvent, StageName } from '../../../harness/records/events.ts';
+import type { Profile } from '../../../harness/records/profile.ts';
+import type { RunRecord } from '../../../harness/records/run-record.ts';
+import type { Scenario, ScenarioFile } from '../../../harness/records/scenario.ts';
+import { runOn } from '../../../harness/run.ts';
+import type { RunOptions } from '../../../harness/run-tools/tools.ts';
+import { loadProfile } from '../../../harness/stack/state.ts';
+import { defaultStateDir, ledgerDir } from '../../../harness/undo/paths.ts';
 
 /** Beside the usual runs and not among them: reports read what lies directly in `reports/out`. */
 export const out = join(root, 'reports/out/proof');

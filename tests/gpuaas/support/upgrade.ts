@@ -1,6 +1,6 @@
 // A WebSocket that was refused before it was one.
 import { expect } from 'vitest';
-import { UpgradeRefused } from '../../harness/drivers/websocket.ts';
+import { UpgradeRefused } from '../../../harness/drivers/websocket.ts';
 
 /** Status and code; being let in is a failure of the test. */
 export async function refusalOf(opening: Promise<unknown>): Promise<[number | null, string]> {
