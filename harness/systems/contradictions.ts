@@ -18,7 +18,10 @@ function ofHops<C>({ hops, signals }: Ask<C>): string[] {
   const twice = ids.filter((id, index) => ids.indexOf(id) !== index);
   return [
     ...twice.map((id) => `two hops are called ${id}`),
-    ...hops.flatMap((hop) => [
+    ...hops.flatMap((hop, index) => [
+      ...hop.after
+        .filter((id) => ids.indexOf(id) >= index)
+        .map((id) => `${hop.id} comes after ${id}, which stands later in the list`),
       ...namedBy(hop)
         .filter((id) => !ids.includes(id))
         .map((id) => `${hop.id} refers to ${id}, which is no hop`),

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { messageOf } from '../base/message-of.ts';
 import type { FaultDefinition } from '../faults/define.ts';
 import type { AskedSystem, DeclaredSystem, DeploymentSchema, System } from './define.ts';
 
@@ -83,17 +84,36 @@ export class SystemProblem extends Error {
 }
 
 const configFile = 'hopdrill.config.ts';
+const usualConfig = "export default { systems: ['./my-system.ts'] }";
+
+/**
+ * Systems that the folder's configuration names, then the ones that the command line does; the last
+ * of these is the usual one. What is wrong with any of them is told at once.
+ */
+export async function addSystems(words: readonly string[], folder = process.cwd()): Promise<void> {
+  const problems: string[] = [];
+  const add = async (path: string): Promise<string> => {
+    try {
+      return await addSystem(path, folder);
+    } catch (error) {
+      if (!(error instanceof SystemProblem)) throw error;
+      problems.push(error.message);
+      return path;
+    }
+  };
+  for (const path of await configured(folder, problems)) await add(path);
+  for (const word of words) named = entries.has(word) ? word : await add(word);
+  if (problems.length > 0) throw new SystemProblem(problems.join('\n'));
+}
 
 /** A system of the user's own: its module's default export is what `defineSystem` gave. */
 async function addSystem(path: string, from: string): Promise<string> {
   const file = resolve(from, path);
   if (!existsSync(file))
     throw new SystemProblem(
-      `found: system ${path}, which is not there | allowed: the path of a module (from ${from})`,
+      `found: system ${path}, which is not there | allowed: the path of a module (from ${from}), or ${systemNames().join(', ')}`,
     );
-  const { default: system } = (await import(pathToFileURL(file).href)) as {
-    default?: DeclaredSystem;
-  };
+  const { default: system } = (await imported(file, path)) as { default?: DeclaredSystem };
   if (typeof system?.name !== 'string' || typeof system.whole !== 'function')
     throw new SystemProblem(
       `found: ${path} without a system as its default export | allowed: export default defineSystem({ ... })`,
@@ -106,21 +126,32 @@ async function addSystem(path: string, from: string): Promise<string> {
   return system.name;
 }
 
-/**
- * Systems that the folder's configuration names, then the ones that the command line does; the last
- * of these is the usual one.
- */
-export async function addSystems(words: readonly string[], folder = process.cwd()): Promise<void> {
-  const config = resolve(folder, configFile);
-  if (existsSync(config)) {
-    const { default: wanted } = (await import(pathToFileURL(config).href)) as {
-      default?: { systems?: unknown };
-    };
-    if (!Array.isArray(wanted?.systems))
-      throw new SystemProblem(
-        `found: ${configFile} without a list | allowed: export default { systems: ['./my-system.ts'] }`,
-      );
-    for (const path of wanted.systems) await addSystem(String(path), folder);
+async function imported(file: string, path: string): Promise<object> {
+  try {
+    return (await import(pathToFileURL(file).href)) as object;
+  } catch (error) {
+    throw new SystemProblem(
+      `found: ${path} cannot be loaded: ${messageOf(error)} | allowed: a module that loads (HOPDRILL_DEBUG=1 shows where it broke)`,
+      { cause: error },
+    );
   }
-  for (const word of words) named = entries.has(word) ? word : await addSystem(word, folder);
+}
+
+async function configured(folder: string, problems: string[]): Promise<string[]> {
+  const config = resolve(folder, configFile);
+  if (!existsSync(config)) return [];
+  const { default: said } = (await imported(config, configFile)) as { default?: unknown };
+  const { systems, ...more } = { ...(said as Record<string, unknown>) };
+  for (const key of Object.keys(more))
+    problems.push(`found: ${configFile} with the key "${key}" | allowed: systems`);
+  if (Array.isArray(systems)) {
+    const wrong = systems.filter((path) => typeof path !== 'string');
+    for (const path of wrong)
+      problems.push(
+        `found: ${configFile} with ${JSON.stringify(path)} among its systems | allowed: the path of a module`,
+      );
+    return systems.filter((path) => typeof path === 'string');
+  }
+  problems.push(`found: ${configFile} without a list of systems | allowed: ${usualConfig}`);
+  return [];
 }

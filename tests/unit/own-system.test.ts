@@ -16,6 +16,17 @@ import { defineSystem } from ${JSON.stringify(join(root, 'harness/systems/define
 export default defineSystem({ ...oneHop, name: ${JSON.stringify(name)} });
 `;
 
+const againstItself = `
+import oneHop from ${JSON.stringify(join(root, 'harness/systems/one-hop/index.ts'))};
+import { defineSystem } from ${JSON.stringify(join(root, 'harness/systems/define.ts'))};
+const [service, greeting] = oneHop.ask.hops;
+export default defineSystem({
+  ...oneHop,
+  name: 'against-itself',
+  ask: { ...oneHop.ask, hops: [{ ...service, after: ['greeting'], signals: ['nobody_home'] }, greeting] },
+});
+`;
+
 const scenario = (system: string) => `
 scenario: ${system}/cut
 title: The link is cut
@@ -34,6 +45,8 @@ beforeAll(() => {
   writeFileSync(join(folder, 'mine.ts'), module_('mine'));
   writeFileSync(join(folder, 'second.ts'), module_('second'));
   writeFileSync(join(folder, 'nothing.ts'), 'export const system = 1;\n');
+  writeFileSync(join(folder, 'throws.ts'), "throw new Error('the moon is full');\n");
+  writeFileSync(join(folder, 'against-itself.ts'), againstItself);
   writeFileSync(join(folder, 'taken.ts'), module_('one-hop'));
   writeFileSync(join(folder, 'mine.yaml'), scenario('mine'));
   writeFileSync(join(folder, 'second.yaml'), scenario('second'));
@@ -65,8 +78,31 @@ test.each([
   ['./none.ts', 'which is not there'],
   ['./nothing.ts', 'without a system as its default export'],
   ['./taken.ts', 'as another system is'],
+  ['./throws.ts', './throws.ts cannot be loaded: the moon is full'],
+  ['./against-itself.ts', 'nobody_home'],
 ])('--system %s is refused', async (path, why) => {
   const { exitCode, stderr } = await hopdrill('list', '--system', path);
   expect(exitCode).toBe(64);
   expect(stderr).toContain(why);
+});
+
+test('a configuration with several mistakes tells each of them', async () => {
+  const config = join(folder, 'hopdrill.config.ts');
+  writeFileSync(
+    config,
+    "export default { systms: [], systems: ['./mine.ts', './none.ts', 7, './throws.ts'] };\n",
+  );
+  const { exitCode, stderr, stdout } = await hopdrill('list');
+  rmSync(config);
+  expect([exitCode, stdout]).toEqual([64, '']);
+  const lines = stderr.split('\n').filter((line) => line.includes('found: '));
+  expect(lines).toHaveLength(4);
+  for (const word of ['"systms"', 'with 7 ', './none.ts', 'the moon is full'])
+    expect(lines.filter((line) => line.includes(word))).toHaveLength(1);
+});
+
+test('a system that contradicts itself tells all of it', async () => {
+  const { stderr } = await hopdrill('list', '--system', './against-itself.ts');
+  for (const word of ['system against-itself', 'after greeting', 'nobody_home'])
+    expect(stderr).toContain(word);
 });
