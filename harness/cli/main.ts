@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { nearest } from '../base/nearest.ts';
-import { withRealNames } from './examples.ts';
 import { lostOutput, outliveReaders } from './output.ts';
 import { ignoreSignals, listenToSignals } from './signals.ts';
 
@@ -71,6 +70,7 @@ export async function main([name, ...argv]: readonly string[]): Promise<number> 
   const words = await withSystems(argv);
   if (words.includes('--help') || words.includes('-h')) {
     const page = typeof command.help === 'string' ? command.help : await command.help();
+    const { withRealNames } = await import('./examples.ts');
     process.stdout.write(await withRealNames(page));
     return 0;
   }

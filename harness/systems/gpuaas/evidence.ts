@@ -3,6 +3,7 @@ import { openToxiproxy } from '../../drivers/toxiproxy.ts';
 import type { EvidenceSource, HookContext } from '../hooks.ts';
 import { nodeEvidence } from './evidence-node.ts';
 import { api, gatewayApi, nodeOf } from './platform.ts';
+import { containerOf, logOf } from './views/lines.ts';
 
 /**
  * What an operator would ask for at three in the morning, cut to the window of the run. `texts` are
@@ -18,19 +19,8 @@ const source = (
   onlyWhenAsked = false,
 ): EvidenceSource => ({ file, title, texts, collect, onlyWhenAsked });
 
-function containerOf({ profile }: HookContext, part: string): string {
-  const container = profile.parts[part]?.container;
-  if (container === undefined) throw new Error(`the profile has no part ${part}`);
-  return container;
-}
-
 function containerLog(part: string, texts: readonly string[] = []): EvidenceSource {
-  return source(
-    `log-${part}.txt`,
-    `log of ${part}`,
-    (context) => openDocker().logsSince(containerOf(context, part), new Date(context.since)),
-    texts,
-  );
+  return source(`log-${part}.txt`, `log of ${part}`, (context) => logOf(context, part), texts);
 }
 
 /** What the judged preflight measured at some hops: its probes are the helper's. */

@@ -197,9 +197,11 @@ describe('the watch', () => {
         ? Promise.reject(new Error('no answer'))
         : Promise.resolve({ held, detail: `reading ${at}` });
     };
-    const system = { invariants: { n: { title: 't', texts: [], when, check } } };
+    const common = { title: 't', texts: [] };
+    const written = { ...common, when: 'audit' };
+    const system = { invariants: { n: { ...common, when, check }, written } };
     const tools = { system, context: () => ({}), note: () => {} } as unknown as Tools;
-    const plan = { run: { invariants: ['n', 'database_edited'] } } as unknown as Plan;
+    const plan = { run: { invariants: ['n', 'written'] } } as unknown as Plan;
     return { watch: watchMustNots(plan, tools), asked: () => at };
   }
 

@@ -1,5 +1,7 @@
 import type { View } from '../../view.ts';
 import { allocationApp } from './allocation.ts';
+import { http, report } from './asked.ts';
+import { effect, log } from './lines.ts';
 import { node, nodeCounters, nodeNames, tasks } from './node.ts';
 import { audit, history, task } from './records.ts';
 import { terminal } from './terminal.ts';
@@ -17,6 +19,10 @@ export const views: Readonly<Record<string, View>> = {
   audit,
   history,
   trust,
+  http,
   terminal,
   user,
+  effect,
+  log,
+  report,
 };
