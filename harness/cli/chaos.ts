@@ -102,7 +102,7 @@ async function platformOf({ policies, without }: Wanted): Promise<Platform> {
   const [usual] = Object.keys(file.policies?.sets ?? {});
   return {
     system: name,
-    up: ['--system', name, ...(policies === undefined ? [] : ['--policies', policies]), ...wanted],
+    up: [...(policies === undefined ? [] : ['--policies', policies]), ...wanted],
     // Somebody else's, as --no-color is.
     rest: without.filter((one) => !options.includes(one)).map((one) => `--no-${one}`),
     usualPolicies: policies === undefined || policies === usual,
@@ -157,17 +157,17 @@ function execute(
 
 async function chaos(wanted: Wanted): Promise<number> {
   const platform = await platformOf(wanted);
-  const { main } = await import('./main.ts');
+  const [up, down] = await Promise.all([import('./up.ts'), import('./down.ts')]);
   const started = new Date();
   const results = join(wanted.out, 'allure-results');
   rmSync(results, { recursive: true, force: true });
   mkdirSync(wanted.out, { recursive: true });
   const began = performance.now();
-  let code: number = exitCodes.internal;
+  let tested: number = exitCodes.internal;
   try {
     for (const stack of wanted.stacks) {
-      const up = await main(['up', '--stack', stack, ...platform.up]);
-      if (up !== 0) return up;
+      const code = await up.run(['--stack', stack, ...platform.up]);
+      if (code !== 0) return code;
     }
     if (stopped !== undefined) return exitOfSignal[stopped];
     const env = {
@@ -179,7 +179,7 @@ async function chaos(wanted: Wanted): Promise<number> {
     const filters = wanted.rest.some((word) => word.includes('scenarios/'))
       ? []
       : [`scenarios/${platform.system}`];
-    code = await execute(
+    tested = await execute(
       bin('vitest'),
       ['run', '--project', 'scenarios', ...filters, ...wanted.rest, ...platform.rest],
       {
@@ -188,7 +188,7 @@ async function chaos(wanted: Wanted): Promise<number> {
       },
     );
   } finally {
-    if (!wanted.keep) for (const stack of wanted.stacks) await main(['down', '--stack', stack]);
+    if (!wanted.keep) for (const stack of wanted.stacks) await down.run(['--stack', stack]);
   }
   return finish(
     {
@@ -199,7 +199,7 @@ async function chaos(wanted: Wanted): Promise<number> {
       wallMs: performance.now() - began,
       results,
     },
-    code,
+    tested,
   );
 }
 

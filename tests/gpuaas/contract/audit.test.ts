@@ -5,8 +5,6 @@ import { expect, test } from 'vitest';
 import { type Json, World } from '../support/world.ts';
 
 const world = new World();
-const tokenOf = (who: string) =>
-  world.secret(world.profile.credentials.operator?.replace('operator', who));
 const rowsOf = async (query: string): Promise<Json[]> =>
   (await world.api('GET', `/v1/audit?${query}`)).json.rows;
 /** A name that no earlier refusal was about, so that none of these joins its row. */
@@ -16,7 +14,7 @@ test('five times forbidden at once is one row that says five; somebody else has 
   const since = new Date().toISOString();
   const target = fresh();
   const revokeAs = (who: string) =>
-    world.api('POST', `/v1/nodes/${target}/revoke`, tokenOf(who), {});
+    world.api('POST', `/v1/nodes/${target}/revoke`, world.tokenOf(who), {});
   const answers = await Promise.all(Array.from({ length: 5 }, () => revokeAs('user')));
   answers.push(await revokeAs('viewer'));
   expect(answers.map(({ status, json }) => `${status} ${json.error.code}`)).toEqual(

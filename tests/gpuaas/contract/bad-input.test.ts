@@ -6,8 +6,6 @@ import { type Json, World } from '../support/world.ts';
 const world = new World();
 const post = (path: string, token: string | null, body: unknown) =>
   world.api('POST', path, token, body);
-const otherUser = () =>
-  world.secret(world.profile.credentials.operator?.replace('operator-token', 'other-user-token'));
 
 describe('public API', () => {
   test.for([
@@ -47,7 +45,7 @@ describe('public API', () => {
     const got = await world.api(
       'POST',
       '/v1/allocations/alloc-1/terminal-token',
-      otherUser(),
+      world.tokenOf('other-user'),
       {},
       { 'x-correlation-id': correlation },
     );

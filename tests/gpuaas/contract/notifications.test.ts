@@ -6,8 +6,6 @@ import { refusalOf } from '../support/upgrade.ts';
 import { type Json, World } from '../support/world.ts';
 
 const world = new World();
-const secretOf = (who: string) =>
-  world.secret(world.profile.credentials.operator?.replace('operator-token', who));
 const listen = (...protocols: string[]) =>
   world.socket(`${world.profile.endpoints.api}/v1/notifications`, [
     'gpuaas.notifications.v1',
@@ -22,9 +20,7 @@ afterAll(() => world.untilGreen());
 
 test('a node is fenced and restored: each member hears it of his own allocations only', async () => {
   const sockets = await Promise.all(
-    ['user-token', 'viewer-token', 'other-user-token'].map((who) =>
-      listen(`token.${secretOf(who)}`),
-    ),
+    ['user', 'viewer', 'other-user'].map((who) => listen(`token.${world.tokenOf(who)}`)),
   );
   const [member, viewer, other] = sockets as [Terminal, Terminal, Terminal];
   expect(member.protocol).toBe('gpuaas.notifications.v1');
@@ -77,8 +73,8 @@ test('no token and a wrong one are refused', async () => {
 
 test('a frame over 4 KiB closes that socket, and nobody else is disturbed', async () => {
   const [loud, quiet] = await Promise.all([
-    listen(`token.${secretOf('user-token')}`),
-    listen(`token.${secretOf('user-token')}`),
+    listen(`token.${world.userToken}`),
+    listen(`token.${world.userToken}`),
   ]);
   try {
     loud.send('x'.repeat(4096));

@@ -21,8 +21,8 @@ describe('the end of an allocation', () => {
     );
     await world.until('the user is there', 20, userThere);
 
-    for (const file of ['viewer-token', 'other-user-token']) {
-      const refused = await world.api('POST', `${path}/release`, world.secret(file));
+    for (const who of ['viewer', 'other-user']) {
+      const refused = await world.api('POST', `${path}/release`, world.tokenOf(who));
       expect([refused.status, refused.json.error.code]).toEqual([403, 'forbidden']);
     }
     const released = await world.api('POST', `${path}/release`, world.userToken);

@@ -54,11 +54,15 @@ export class World extends Machines {
     return { ...answer, json };
   }
 
+  /** The token of one of the box's people: `operator`, `user`, and those no profile names. */
+  tokenOf(who: string): string {
+    return this.secret(this.profile.credentials.operator?.replace('operator', who));
+  }
   get operatorToken(): string {
-    return this.secret(this.profile.credentials.operator);
+    return this.tokenOf('operator');
   }
   get userToken(): string {
-    return this.secret(this.profile.credentials.user);
+    return this.tokenOf('user');
   }
 
   api(
