@@ -16,5 +16,5 @@ export {
 export type { Finding, HopDeclaration } from './preflight/types.ts';
 export { coreViews, type PageRow, userParams } from './systems/core-views.ts';
 export { type Ask, defineSystem } from './systems/define.ts';
-export type { HookContext, Repair, See } from './systems/hooks.ts';
+export { type HookContext, Refused, type Repair, type See } from './systems/hooks.ts';
 export { defineView } from './systems/view.ts';

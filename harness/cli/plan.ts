@@ -41,7 +41,10 @@ export async function run(argv: readonly string[]): Promise<number> {
     patterns: positionals,
     ...meant(await profilesIfAny(where), values.node),
   });
-  const [profile] = await profilesFor({ ...where, system: systemOf('plan', scenarios) });
+  const [profile] = await profilesFor({
+    ...where,
+    system: systemOf('plan', scenarios, positionals),
+  });
   if (profile === undefined) throw new WrongUsage('plan: no stack is up');
   const plans: RunPlan[] = [];
   for (const scenario of scenarios)

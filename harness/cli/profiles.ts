@@ -3,6 +3,7 @@ import { nearest } from '../base/nearest.ts';
 import type { Profile } from '../records/profile.ts';
 import type { Scenario } from '../records/scenario.ts';
 import { type ListedStack, listStacks, loadProfile } from '../stack/state.ts';
+import { namedSystem } from '../systems/index.ts';
 import { WrongUsage } from './arguments.ts';
 import { readProfile } from './read-profile.ts';
 import type { Selection } from './select.ts';
@@ -12,7 +13,7 @@ export interface Where {
   readonly stack?: string | undefined;
   readonly stacks?: number | undefined;
   readonly profileFile?: string | undefined;
-  /** Where several stacks are up and none is named: those of this system are meant. */
+  /** Where no stack is named: those of this system are meant, or of the one after `--system`. */
   readonly system?: string | undefined;
 }
 
@@ -33,18 +34,23 @@ function oneWord({ stack, stacks, profileFile }: Where): boolean {
 
 /** For what touches nothing: where it would be if that is clear, else nowhere. */
 export async function profilesIfAny(where: Where): Promise<Profile[]> {
-  const up = listStacks().filter((stack) => stack.phase === 'up');
+  const up = stacksOf(where.system ?? namedSystem());
   return oneWord(where) || up.length === 1 ? profilesFor(where) : [];
 }
+
+const stacksOf = (system: string | undefined): ListedStack[] =>
+  listStacks().filter(
+    (stack) => stack.phase === 'up' && (system === undefined || stack.system === system),
+  );
 
 export async function profilesFor(where: Where): Promise<Profile[]> {
   oneWord(where);
   if (where.profileFile !== undefined) return [await readProfile(where.profileFile)];
-  const all = listStacks().filter(({ phase }) => phase === 'up');
+  const all = stacksOf(undefined);
   if (where.stack !== undefined)
-    return where.stack.split(',').map((name) => loadProfile(knownOf(name, all)));
-  const { system } = where;
-  const up = all.filter((stack) => system === undefined || stack.system === system);
+    return ofOneSystem(where.stack.split(',').map((name) => knownOf(name, all))).map(loaded);
+  const system = where.system ?? namedSystem();
+  const up = stacksOf(system);
   const [only] = up;
   if (only === undefined) {
     const command = system === undefined ? 'hopdrill up' : `hopdrill up --system ${system}`;
@@ -55,25 +61,36 @@ export async function profilesFor(where: Where): Promise<Profile[]> {
   if (where.stacks !== undefined) {
     if (up.length < where.stacks)
       throw new WrongUsage(`--stacks ${where.stacks}: ${up.length} are up (${named(up)})`);
-    return up.slice(0, where.stacks).map(({ stack }) => loadProfile(stack));
+    return ofOneSystem(up).slice(0, where.stacks).map(loaded);
   }
   if (up.length > 1)
     throw new WrongUsage(`several stacks are up (${named(up)}): say which with --stack`);
-  return [loadProfile(only.stack)];
+  return [loaded(only)];
+}
+
+const loaded = ({ stack }: ListedStack): Profile => loadProfile(stack);
+
+function ofOneSystem(stacks: readonly ListedStack[]): readonly ListedStack[] {
+  if (new Set(stacks.map(({ system }) => system)).size > 1)
+    throw new WrongUsage(
+      `found: stacks of several systems, ${named(stacks)} | allowed: those of one, with --stack or --system`,
+    );
+  return stacks;
 }
 
 /** `dev (SYSTEM), small (OTHER)` */
 const named = (stacks: readonly ListedStack[]): string =>
   stacks.map(({ stack, system }) => `${stack} (${system})`).join(', ');
 
-function knownOf(name: string, up: readonly ListedStack[]): string {
+function knownOf(name: string, up: readonly ListedStack[]): ListedStack {
   const names = up.map(({ stack }) => stack);
-  if (names.includes(name)) return name;
+  const known = up.find(({ stack }) => stack === name);
+  if (known !== undefined) return known;
   const near = nearest(name, names);
-  const known = up.length === 0 ? 'none is' : `up: ${named(up)}`;
+  const others = up.length === 0 ? 'none is' : `up: ${named(up)}`;
   const meant = near === undefined ? '' : `; did you mean ${near}?`;
   throw new WrongUsage(
-    `--stack ${name}: no such stack is up (${known})${meant} "hopdrill up --stack ${name}" brings it up`,
+    `--stack ${name}: no such stack is up (${others})${meant} "hopdrill up --stack ${name}" brings it up`,
   );
 }
 
@@ -91,15 +108,23 @@ export function meant(
     );
   }
   return {
-    system: profiles[0]?.system,
+    system: profiles[0]?.system ?? namedSystem(),
     node,
     nodes: profiles.flatMap((profile) => Object.keys(profile.nodes)),
   };
 }
 
-/** Scenarios of several systems cannot share a platform. */
-export function systemOf(command: string, scenarios: readonly Scenario[]): string | undefined {
-  const systems = [...new Set(scenarios.map(({ record }) => record.system))];
+/**
+ * The system whose stack is needed, as scenarios of several cannot share a platform; undefined where
+ * none was named, and the platform has to be.
+ */
+export function systemOf(
+  command: string,
+  scenarios: readonly Scenario[],
+  patterns: readonly string[],
+): string | undefined {
+  const systems = [...new Set(scenarios.map(({ record }) => record.system))].sort();
+  if (systems.length > 1 && patterns.length === 0) return undefined;
   if (systems.length > 1)
     throw new WrongUsage(
       `${command}: scenarios of several systems (${systems.join(', ')}): take those of one at a time`,

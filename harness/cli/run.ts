@@ -91,7 +91,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   const { runAll } = await import('./run-loop.ts');
   return runAll(chosen, {
-    profiles: await profilesFor({ ...where, system: systemOf('run', chosen) }),
+    profiles: await profilesFor({ ...where, system: systemOf('run', chosen, wanted.patterns) }),
     deadman: !wanted['no-deadman'],
     keepOnFail: wanted['keep-on-fail'],
     out: wanted.out,

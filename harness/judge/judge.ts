@@ -4,6 +4,7 @@ import { type Reason, type Verdict, worst } from '../records/verdict.ts';
 import { onlyInconclusive, preflightReasons } from './preflight.ts';
 import { putBackFindings } from './put-back.ts';
 import { type Finding, reason } from './reasons.ts';
+import { unreadReasons } from './unread.ts';
 import { unseenReasons, userReasons } from './user.ts';
 
 /**
@@ -77,6 +78,7 @@ function observedFindings(run: UnjudgedRun): Finding[] {
     ...preflightReasons(expectation, observation).map(of('fail')),
     ...userReasons(expectation, observation).map(of('fail')),
     ...mustNots(run, false).map(of('fail')),
+    ...unreadReasons(expectation, observation).map(of('inconclusive')),
     ...unseenReasons(expectation, observation).map(of('inconclusive')),
     ...mustNots(run, null).map(of('inconclusive')),
   ];

@@ -2,6 +2,7 @@ import type { Expectation } from '../records/expectation.ts';
 import type { Observation } from '../records/run-record.ts';
 import type { Reason } from '../records/verdict.ts';
 import { late, reason } from './reasons.ts';
+import { unread } from './unread.ts';
 
 /** What the preflight named, against the hop, signal and cause that the file expects. */
 export function preflightReasons(expectation: Expectation, observation: Observation): Reason[] {
@@ -35,7 +36,8 @@ export function preflightReasons(expectation: Expectation, observation: Observat
  * Situations that stay green: the expected result, no alarm at any time, and the platform's own
  * record that something happened.
  */
-function greenReasons(expectation: Expectation, { preflights, history }: Observation): Reason[] {
+function greenReasons(expectation: Expectation, observation: Observation): Reason[] {
+  const { preflights, history } = observation;
   const { result, also = [], history: wanted = [] } = expectation.expect;
   const reasons: Reason[] = [];
   const last = preflights.at(-1);
@@ -48,6 +50,7 @@ function greenReasons(expectation: Expectation, { preflights, history }: Observa
     reasons.push(reason(expectation, 'expect.result', 'result', result, observed));
   }
   const recorded = [...new Set(history)].join(', ') || 'nothing';
+  if (unread(observation, 'history') !== undefined) return reasons;
   for (const kind of wanted)
     if (!history.includes(kind))
       reasons.push(reason(expectation, 'expect.history', 'history', kind, recorded));

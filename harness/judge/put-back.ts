@@ -24,9 +24,9 @@ export function putBackFindings(run: UnjudgedRun): {
 
 function repairFindings({ expectation, repairs }: UnjudgedRun): Finding[] {
   return repairs
-    .filter(({ ok }) => ok === false)
-    .map(({ name, detail }) => [
-      'fail',
+    .filter(({ ok }) => ok !== true)
+    .map(({ name, ok, detail }) => [
+      ok === null ? 'inconclusive' : 'fail',
       reason(expectation, 'repair', 'repair', `${name} succeeds`, detail),
     ]);
 }
@@ -35,9 +35,10 @@ function recoveryFindings({ expectation, recovery }: UnjudgedRun): Finding[] {
   if (recovery === null || recovery.recovered) return [];
   return recovery.proofs
     .filter(({ ok }) => ok !== true)
-    .map(({ name, detail }) => {
+    .map(({ name, ok, detail }) => {
       const path = `recover.proof.${expectation.proof.indexOf(name)}`;
-      return ['fail', reason(expectation, path, 'recover', name, detail)];
+      const verdict = ok === null ? 'inconclusive' : 'fail';
+      return [verdict, reason(expectation, path, 'recover', name, detail)];
     });
 }
 

@@ -2,6 +2,7 @@ import type { Expectation } from '../records/expectation.ts';
 import { type Observation, type UserSeen, unseenWords } from '../records/run-record.ts';
 import type { Reason } from '../records/verdict.ts';
 import { late, reason } from './reasons.ts';
+import { unread } from './unread.ts';
 
 /**
  * What the user sees against what the file expects: the state, what opening a terminal comes to,
@@ -31,7 +32,7 @@ const lacksOnlyThePage = (expected: ExpectedUser, seen: UserSeen): boolean =>
 
 export function userReasons(expectation: Expectation, observation: Observation): Reason[] {
   const expected = expectation.expect.user;
-  if (expected === undefined) return [];
+  if (expected === undefined || unread(observation, 'user') !== undefined) return [];
   const seen = observation.user;
   if (seen?.state !== expected.state) {
     const observed = seen?.state ?? seen?.message ?? 'not seen';

@@ -64,6 +64,10 @@ export const observation = z.strictObject({
   judged: seen.nullable(),
   user: userSeen.nullable(),
   history: z.array(z.string()),
+  /** Views that were asked for and could not be read, each with why. */
+  unread: z
+    .array(z.strictObject({ view: z.enum(['user', 'history']), why: z.string() }))
+    .default([]),
   still_active: z.boolean().nullable(),
   detected_after_ms: z.number().nullable(),
   /** What is named, or shown, later than this is too late. */

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { messageOf } from '../base/message-of.ts';
 import { type Judged, judgeItem, type Reading } from '../items/judge-item.ts';
-import { type Item, type ItemBody, paramsOf } from '../records/item.ts';
+import { type Item, type ItemBody, paramsOf, type Row } from '../records/item.ts';
 import type { HookContext } from '../systems/hooks.ts';
 import type { View } from '../systems/view.ts';
 
@@ -58,6 +60,7 @@ function partsOf(item: Item): [string, ItemBody] {
   return part;
 }
 
+/** A view that cannot be read, or that answers in another shape than its own, says so by its name. */
 async function readOnce(
   views: Known,
   name: string,
@@ -66,12 +69,25 @@ async function readOnce(
 ): Promise<Reading> {
   const view = views[name];
   if (view === undefined) throw new Error(`the system has no view ${name}`);
+  try {
+    const found = await inTime(() => view.read(context, view.params.parse(params)));
+    return { rows: z.array(view.fields).parse(found) as Row[] };
+  } catch (error) {
+    const why = error instanceof z.ZodError ? shapeOf(error) : messageOf(error);
+    throw new Error(`the view ${name} could not be read: ${why}`, { cause: error });
+  }
+}
+
+const shapeOf = ({ issues }: z.ZodError): string =>
+  `another shape (${issues.map(({ path, message }) => `${path.join('.') || 'it'}: ${message}`).join('; ')})`;
+
+async function inTime<T>(read: () => Promise<T>): Promise<T> {
   const over = new AbortController();
   const late = pause(readMs, undefined, { signal: over.signal }).then(() => {
-    throw new Error(`the view ${name} did not answer within ${readMs / 1000} s`);
+    throw new Error(`no answer within ${readMs / 1000} s`);
   });
   try {
-    return { rows: await Promise.race([view.read(context, params), late]) };
+    return await Promise.race([read(), late]);
   } finally {
     over.abort();
     late.catch(() => {});

@@ -34,7 +34,7 @@ export async function observe(
   let report: PreflightReport | null = null;
   let judged: Seen | null = null;
   let noted = '';
-  let history: string[] = [];
+  let history: History = { words: [], unread: [] };
   do {
     report = await tools.preflight();
     const seen = seenOf(report);
@@ -49,7 +49,7 @@ export async function observe(
     }
     if (green) {
       history = await readHistory(tools, report);
-      if (greenIsSettled(plan, seen, history)) break;
+      if (greenIsSettled(plan, seen, history.words)) break;
     }
     await declaredWait('detection', Math.min(pauseMs, Math.max(0, left())), tools.signal);
   } while (left() > 0 && !tools.signal.aborted);
@@ -58,9 +58,11 @@ export async function observe(
   if (!green) history = await readHistory(tools, report);
   // An interrupted run is not judged: nobody has to wait for what the user would see.
   const user = tools.signal.aborted ? null : await userView(plan, tools, report);
+  const unread = [...history.unread, ...(user?.unread ?? [])];
   const still_active = tools.signal.aborted ? true : await stillActive(plan, engine, tools);
   const times = { detected_after_ms: detected, limit_ms };
-  return { report, observation: { preflights, judged, user, history, still_active, ...times } };
+  const seen = { user: user?.seen ?? null, history: [...history.words], unread };
+  return { report, observation: { preflights, judged, ...seen, still_active, ...times } };
 }
 
 /** Null when that could not be read: then nobody may say that the fault was there all the time. */
@@ -91,15 +93,23 @@ function greenIsSettled({ expectation }: Plan, seen: Seen, history: readonly str
   );
 }
 
-async function readHistory({ views, ...tools }: Tools, report: PreflightReport): Promise<string[]> {
-  if (!views.has('history')) return [];
+type Unread = Observation['unread'];
+
+interface History {
+  readonly words: readonly string[];
+  readonly unread: Unread;
+}
+
+async function readHistory({ views, ...tools }: Tools, report: PreflightReport): Promise<History> {
+  if (!views.has('history')) return { words: [], unread: [] };
   try {
     const { rows } = await views.read({ history: {} }, { context: tools.context(report) });
     tools.attachJson('history.json', rows);
-    return rows.flatMap((row) => coreViews.history.parse(row).words);
+    return { words: rows.flatMap((row) => coreViews.history.parse(row).words), unread: [] };
   } catch (error) {
-    tools.note(`history: ${messageOf(error)}`);
-    return [];
+    const why = messageOf(error);
+    tools.note(why);
+    return { words: [], unread: [{ view: 'history', why }] };
   }
 }
 
@@ -111,22 +121,27 @@ async function userView(
   plan: Plan,
   tools: Tools,
   report: PreflightReport | null,
-): Promise<UserSeen | null> {
+): Promise<{ readonly seen: UserSeen | null; readonly unread: Unread } | null> {
   const expected = plan.expectation.expect.user;
   if (expected === undefined || !tools.views.has('user')) return null;
   const started = performance.now();
   for (;;) {
     const asked = performance.now() - started;
-    const found = await lookAsUser(expected, tools, report);
+    const found = await lookAsUser(expected, tools, report).catch(messageOf);
+    const over = performance.now() - started > plan.run.budgets.user_ms || tools.signal.aborted;
+    if (typeof found === 'string') {
+      if (over) return { seen: null, unread: [{ view: 'user', why: found }] };
+      await declaredWait('user view', pauseMs, tools.signal);
+      continue;
+    }
     const seen = seenByUser(
       found,
       found.after_ms === null ? performance.now() - started : asked + found.after_ms,
     );
-    const over = performance.now() - started > plan.run.budgets.user_ms || tools.signal.aborted;
     if ((isAsExpected(expected, seen) && lookedAtPage(found)) || over) {
       if (seen.page_unseen !== null) tools.note(unseenWords(seen.page_unseen));
       tools.attachJson('seen-by-user.json', seen);
-      return seen;
+      return { seen, unread: [] };
     }
     await declaredWait('user view', pauseMs, tools.signal);
   }
@@ -138,14 +153,9 @@ async function lookAsUser(
   report: PreflightReport | null,
 ): Promise<UserRow> {
   const wanted = { access: access !== undefined, page: page !== undefined };
-  try {
-    const { rows } = await views.read({ user: wanted }, { context: context(report) });
-    const row = coreViews.user.parse(rows[0]);
-    return wanted.page && row.page === null ? { ...row, page: noPage } : row;
-  } catch (error) {
-    const nothing = { state: null, access: null, correlation_id: null, found_in: [], page: null };
-    return { ...nothing, message: messageOf(error), after_ms: null };
-  }
+  const { rows } = await views.read({ user: wanted }, { context: context(report) });
+  const row = coreViews.user.parse(rows[0]);
+  return wanted.page && row.page === null ? { ...row, page: noPage } : row;
 }
 
 const noPage = { unseen: 'the system shows no page', declared: false, final: true };

@@ -49,21 +49,18 @@ async function becomesGreen(tools: Tools, over: () => boolean): Promise<Check> {
 async function prove(tools: Tools, name: string, withinMs: number): Promise<Check> {
   const proof = tools.system.proofs[name];
   if (proof === undefined) return { name, ok: null, detail: 'the system has no such proof' };
-  const ask = (): Promise<{ ok: boolean; detail: string }> =>
+  const ask = (): Promise<Omit<Check, 'name'>> =>
     ('observe' in proof ? observed(tools, proof.observe) : proof.check(tools.context())).catch(
-      (error: unknown) => ({ ok: false, detail: messageOf(error) }),
+      (error: unknown) => ({ ok: null, detail: messageOf(error) }),
     );
   const patience = { everyMs: pauseMs, withinMs, signal: tools.signal };
-  const { answer } = await until(ask, ({ ok }) => ok, declared(`proof ${name}`, patience));
+  const { answer } = await until(ask, ({ ok }) => ok === true, declared(`proof ${name}`, patience));
   return { name, ...answer };
 }
 
-async function observed(
-  { views }: Tools,
-  items: readonly Item[],
-): Promise<{ ok: boolean; detail: string }> {
+async function observed({ views }: Tools, items: readonly Item[]): Promise<Omit<Check, 'name'>> {
   const { holds, detail } = worstOf(
     await Promise.all(items.map((item) => views.judge(item, null, { maxAgeMs: pauseMs }))),
   );
-  return { ok: holds === true, detail };
+  return { ok: holds, detail };
 }

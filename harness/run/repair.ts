@@ -6,6 +6,7 @@ import type { Plan } from '../plan/plan-scenario.ts';
 import type { Check } from '../records/run-record.ts';
 import { isActive, nameOf } from '../run-tools/faults.ts';
 import type { Tools } from '../run-tools/tools.ts';
+import { Refused } from '../systems/hooks.ts';
 import type { Engine } from '../undo/engine.ts';
 
 export interface Repaired {
@@ -51,7 +52,8 @@ async function runProcedures(input: Input, tools: Tools): Promise<Check[]> {
       if (procedure === undefined) throw new Error('the system has no such repair');
       checks.push({ name, ok: true, detail: await procedure.run(tools.context()) });
     } catch (error) {
-      checks.push({ name, ok: false, detail: messageOf(error) });
+      const ok = error instanceof Refused ? false : null;
+      checks.push({ name, ok, detail: messageOf(error) });
     }
   }
   if (checks.length === 0 || checks.some((check) => check.ok !== true)) return checks;

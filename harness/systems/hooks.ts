@@ -38,8 +38,12 @@ export interface Repair {
   readonly command: string;
   /** Faults that it puts right. */
   readonly mends: readonly string[];
+  /** Whatever it throws besides `Refused` says that nobody knows whether the platform can do it. */
   run(context: HookContext): Promise<string>;
 }
+
+/** The platform answered, and did not do what it was told. */
+export class Refused extends Error {}
 
 /**
  * One thing that must be true before "recovered". `preflight-green` is the core's own and not

@@ -23,8 +23,10 @@ async function defaultOf(file: URL): Promise<DeclaredSystem> {
   return ((await import(file.href)) as { default: DeclaredSystem }).default;
 }
 
-/** The last one that the command line named. */
 let named: string | undefined;
+
+/** The last one that the command line named with `--system`. */
+export const namedSystem = (): string | undefined => named;
 
 /** The system of a command that is told neither a system nor a deployment. */
 export async function usualSystem(): Promise<AskedSystem> {

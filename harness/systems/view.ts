@@ -14,6 +14,7 @@ export interface View {
   readonly fields: z.ZodObject;
   /** Until what is expected of it must hold. */
   readonly within?: Formula;
+  /** Who reads checks what comes against `fields`. */
   read(context: HookContext, params: Readonly<Record<string, unknown>>): Promise<readonly Row[]>;
 }
 
@@ -23,12 +24,12 @@ interface Declared<P extends z.ZodObject, F extends z.ZodObject> {
   readonly fields: F;
   readonly within?: Formula;
   /** One row, or several. */
+  /** Who reads checks what comes against `fields`. */
   read(context: HookContext, params: z.infer<P>): Promise<z.input<F> | readonly z.input<F>[]>;
 }
 
 const noParams = z.strictObject({});
 
-/** What is read is checked against `fields`: a platform that answers in another shape is not judged. */
 export function defineView<F extends z.ZodObject, P extends z.ZodObject = typeof noParams>({
   title,
   params = noParams as unknown as P,
@@ -36,13 +37,12 @@ export function defineView<F extends z.ZodObject, P extends z.ZodObject = typeof
   within,
   read,
 }: Declared<P, F>): View {
-  const rows = z.array(fields);
   return {
     ...{ title, params, fields },
     ...(within !== undefined && { within }),
     async read(context, given) {
-      const found = await read(context, params.parse(given));
-      return rows.parse(Array.isArray(found) ? found : [found]) as unknown as Row[];
+      const found = await read(context, given as z.infer<P>);
+      return (Array.isArray(found) ? found : [found]) as unknown as Row[];
     },
   };
 }

@@ -21,8 +21,10 @@ import oneHop from ${from('systems/one-hop/index.ts')};
 import * as see from ${from('systems/one-hop/see.ts')};
 import * as own from ${from('systems/one-hop/break.ts')};
 import { defineSystem } from ${from('systems/define.ts')};
+import { defineView } from ${from('systems/view.ts')};
+const ask = { ...oneHop.ask, budgets: { ...oneHop.ask.budgets, settle: () => 3 } };
 const fail = (what) => () => { throw new Error(what + ' fell over'); };
-export default defineSystem({ ...oneHop, name: '${name}', ${more} });
+export default defineSystem({ ...oneHop, ask, name: '${name}', ${more} });
 `;
 
 const systems: Readonly<Record<string, string>> = {
@@ -31,12 +33,10 @@ const systems: Readonly<Record<string, string>> = {
   'bad-user':
     "see: async () => ({ ...see, views: { ...see.views, user: { ...see.views.user, read: fail('the eye') } } })",
   'bad-shape':
-    'see: async () => ({ ...see, views: { ...see.views, service: { ...see.views.service, read: async () => ({ answers: 7 }) } } })',
+    'see: async () => ({ ...see, views: { ...see.views, service: defineView({ ...see.views.service, read: async () => ({ answers: 7 }) }) } })',
   'bad-repair':
     "act: async () => ({ repairs: { mend: { title: 'mends', command: 'mend it', mends: ['greeting.change'], run: fail('the mending') } } })",
-  'bad-evidence':
-    "see: async () => ({ ...see, evidence: { service: { file: 's.txt', title: 's', collect: fail('the clerk') } } })",
-  'bad-conclusion': "ask: { ...oneHop.ask, conclude: fail('the judge') }",
+  'bad-conclusion': "ask: { ...ask, conclude: fail('the judge') }",
 };
 
 const scenario = (system: string, repair: string): string => `scenario: ${system}/greeting-changed
@@ -63,7 +63,10 @@ beforeAll(async () => {
   const profile = readFileSync(profileFileOf(stack), 'utf8');
   for (const [name, more] of Object.entries(systems)) {
     writeFileSync(join(folder, `${name}.ts`), module_(name, more));
-    writeFileSync(join(folder, `${name}.json`), profile.replace('"one-hop"', `"${name}"`));
+    writeFileSync(
+      join(folder, `profile-${name}.yaml`),
+      profile.replace('system: one-hop', `system: ${name}`),
+    );
     const repair = name === 'bad-repair' ? '[mend]' : 'revert';
     writeFileSync(join(folder, `${name}.yaml`), scenario(name, repair));
   }
@@ -80,10 +83,10 @@ async function greeting(): Promise<string> {
 }
 
 test.each([
-  ['bad-view', ['inconclusive'], 'the view fell over'],
-  ['bad-user', ['inconclusive'], 'the eye fell over'],
-  ['bad-shape', ['inconclusive'], 'answers'],
-  ['bad-repair', ['inconclusive', 'dirty', 'fail'], 'the mending fell over'],
+  ['bad-view', ['inconclusive'], 'the view service could not be read: the view fell over'],
+  ['bad-user', ['inconclusive'], 'the view user could not be read: the eye fell over'],
+  ['bad-shape', ['inconclusive'], 'the view service could not be read: another shape (0.answers'],
+  ['bad-repair', ['inconclusive', 'dirty'], 'the mending fell over'],
   ['bad-conclusion', ['inconclusive'], 'the judge fell over'],
 ])('%s', { timeout: 120_000 }, async (name, verdicts, said) => {
   const { exitCode, stdout, stderr } = await execa(
@@ -94,7 +97,7 @@ test.each([
       '--system',
       `./${name}.ts`,
       '--profile',
-      `${name}.json`,
+      `profile-${name}.yaml`,
       '--out',
       folder,
       '--json',
@@ -108,7 +111,7 @@ test.each([
     .map((line) => runEvent.parse(JSON.parse(line)))
     .find((event) => event.event === 'verdict');
   const record = runRecord.parse(
-    JSON.parse(readFileSync(join(verdict?.dir ?? 'no run folder', 'run.json'), 'utf8')),
+    JSON.parse(readFileSync(join(verdict?.dir ?? 'no run folder', 'verdict.json'), 'utf8')),
   );
   expect(verdicts).toContain(record.verdict);
   expect(JSON.stringify(record.reasons)).toContain(said);

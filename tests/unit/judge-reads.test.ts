@@ -60,6 +60,11 @@ const runs: Readonly<Record<string, Partial<UnjudgedRun>>> = {
   unrecorded: green({ history: ['other'] }),
   user: withUser(),
   'user unseen': { ...withUser(), observation: observation({ user: null }) },
+  'user unread': {
+    ...withUser(),
+    observation: observation({ unread: [{ view: 'user', why: 'w' }] }),
+  },
+  'history unread': green({ history: [], unread: [{ view: 'history', why: 'w' }] }),
   'user elsewhere': withUser({ state: null, access: null, message: 'no answer' }),
   'user without page': withUser({ page: null, page_unseen: unseen }),
   'user lost': withUser({ found_in: [] }),
@@ -78,8 +83,10 @@ const runs: Readonly<Record<string, Partial<UnjudgedRun>>> = {
   'step broke': { errors: [{ stage: 'observe', message: 'm' }] },
   'undo broke': { errors: [{ stage: 'readback', message: 'm' }] },
   'repair failed': { repairs: check(false) },
+  'repair broke': { repairs: check(null) },
   'not back': { readback: check(false) },
   'not recovered': { recovery: { recovered: false, after_ms: null, proofs: check(false) } },
+  'proof unread': { recovery: { recovered: false, after_ms: null, proofs: check(null) } },
   edited: { audit: { watched: true, until: null, edits: ['e'], problem: null } },
   'audit ended': { audit: { watched: false, until: 'u', edits: [], problem: 'p' } },
   differs: { differences: ['d'] },
@@ -133,7 +140,7 @@ const fieldOf = (path: Path): string =>
 /** Words that stand in the runs above, or that a field of few values may have. */
 const known = [
   ...['low', 'inconclusive', 'failed', 'temporary', 'ok', 'declared_unwatched', 'unwatched'],
-  ...['n', 'x', 'y', 'z', 'preflight-green', 'must_not'],
+  ...['n', 'x', 'y', 'z', 'preflight-green', 'must_not', 'user', 'history'],
 ];
 
 /** Other values that the field may have: those of the other runs, and what a value can turn into. */

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { judge } from '../../harness/judge/judge.ts';
 import type { Expectation } from '../../harness/records/expectation.ts';
-import type { Check, Observation, UserSeen } from '../../harness/records/run-record.ts';
-import { expectation, observation, run, seen } from './unjudged-run.ts';
+import type {
+  Check,
+  Observation,
+  UnjudgedRun,
+  UserSeen,
+} from '../../harness/records/run-record.ts';
+import { expectation, expectUser, observation, run, seen } from './unjudged-run.ts';
 
 const active: Check[] = [{ name: 'f', ok: true, detail: '' }];
 const judged = (
@@ -130,6 +135,60 @@ describe('judge', () => {
       verdict: 'fail',
       reasons: [{ field: 'hop' }, { field: 'never' }],
     });
+  });
+});
+
+describe('what nobody could read', () => {
+  const green = { hop: 'none', signal: undefined, cause: undefined, result: 'healthy' } as const;
+  const healthy = seen({ result: 'healthy', hop: null, signal: null, cause: null });
+  const why = 'the view could not be read';
+  test.each<[string, UnjudgedRun, string]>([
+    [
+      'the user',
+      run({
+        expectation: expectation({ user: { ...expectUser } }),
+        observation: observation({ unread: [{ view: 'user', why }] }),
+      }),
+      'user',
+    ],
+    [
+      'the history',
+      run({
+        expectation: expectation({ ...green, history: ['recovering'] }),
+        observation: observation({
+          ...{ judged: null, preflights: [healthy], unread: [{ view: 'history', why }] },
+        }),
+      }),
+      'history',
+    ],
+    [
+      'a proof',
+      run({
+        recovery: {
+          recovered: false,
+          after_ms: null,
+          proofs: [{ name: 'p', ok: null, detail: why }],
+        },
+      }),
+      'recover',
+    ],
+    ['a repair', run({ repairs: [{ name: 'r', ok: null, detail: why }] }), 'repair'],
+  ])('%s: inconclusive, with that one reason', (_, of, field) => {
+    expect(judge(of)).toMatchObject({
+      verdict: 'inconclusive',
+      reasons: [{ field, observed: why }],
+    });
+    expect(judge(of).reasons).toHaveLength(1);
+  });
+  test('a repair that the platform refused fails, and so does a proof that does not hold', () => {
+    const repairs = [{ name: 'r', ok: false, detail: 'd' }];
+    const recovery = {
+      recovered: false,
+      after_ms: null,
+      proofs: [{ name: 'p', ok: false, detail: 'd' }],
+    };
+    expect(judge(run({ repairs })).verdict).toBe('fail');
+    expect(judge(run({ recovery })).verdict).toBe('fail');
   });
 });
 

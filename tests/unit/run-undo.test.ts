@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Plan } from '../../harness/plan/plan-scenario.ts';
 import { repair } from '../../harness/run/repair.ts';
 import type { Tools } from '../../harness/run-tools/tools.ts';
+import { Refused } from '../../harness/systems/hooks.ts';
 import type { Engine } from '../../harness/undo/engine.ts';
 
 const fault = { fault: 'link.cut', target: 'link:a', snapshot: [], inject: [], undo: [] };
@@ -13,16 +14,20 @@ const engine = {
   executed: () => [],
   undo: (index: number) => Promise.resolve({ state: 'reverted', detail: `undone ${index}` }),
 } as unknown as Engine;
-const tools = {
-  signal: new AbortController().signal,
-  context: () => ({}),
-  system: { repairs: { 'agent.start': { run: () => Promise.reject(new Error('no such unit')) } } },
-} as unknown as Tools;
+const toolsWhere = (error: Error): Tools =>
+  ({
+    signal: new AbortController().signal,
+    context: () => ({}),
+    system: { repairs: { 'agent.start': { run: () => Promise.reject(error) } } },
+  }) as unknown as Tools;
 
-test('a procedure of the platform that breaks is a failed check, and the undo follows', async () => {
-  const { checks } = await repair({ plan, engine, injected: true }, tools);
+test.each([
+  ['the platform refuses', new Refused('no such unit'), false],
+  ['breaks, so that nobody knows', new Error('no such unit'), null],
+])('a procedure that %s is a check that says so, and the undo follows', async (_, error, ok) => {
+  const { checks } = await repair({ plan, engine, injected: true }, toolsWhere(error));
   expect(checks).toEqual([
-    { name: 'agent.start', ok: false, detail: 'no such unit' },
+    { name: 'agent.start', ok, detail: 'no such unit' },
     { name: 'undo link.cut on link:a', ok: true, detail: 'undone 0' },
   ]);
 });

@@ -21,6 +21,7 @@ export const observation = (over: Partial<Observation> = {}): Observation => ({
   judged: seen(),
   user: null,
   history: [],
+  unread: [],
   still_active: true,
   detected_after_ms: 1,
   limit_ms: 30_000,

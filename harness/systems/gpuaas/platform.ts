@@ -4,7 +4,7 @@ import { until } from '../../base/until.ts';
 import { type HttpResponse, request } from '../../drivers/http.ts';
 import { connectSsh, type SshResult } from '../../drivers/ssh.ts';
 import type { Profile } from '../../records/profile.ts';
-import type { HookContext } from '../hooks.ts';
+import { type HookContext, Refused } from '../hooks.ts';
 import { edgeCookieOf } from './cookie.ts';
 import { endpointOf, factsOf, type NodeFacts } from './deployment.ts';
 
@@ -65,7 +65,7 @@ export async function api<T>(
 ): Promise<T> {
   const answer = await ask(context, method, path, options);
   if (answer.status < 200 || answer.status > 299)
-    throw new Error(`${method} ${path} answered ${answer.status}: ${answer.body.slice(0, 200)}`);
+    throw new Refused(`${method} ${path} answered ${answer.status}: ${answer.body.slice(0, 200)}`);
   return JSON.parse(answer.body) as T;
 }
 
@@ -119,7 +119,7 @@ export async function mustOnNode(
 ): Promise<string> {
   const result = await onNode(context, argv, stdin, timeoutMs);
   if (result.code !== 0)
-    throw new Error(
+    throw new Refused(
       `${argv.join(' ')} exited ${result.code ?? result.signal}: ${(result.stderr || result.stdout).trim().slice(0, 300)}`,
     );
   return result.stdout;

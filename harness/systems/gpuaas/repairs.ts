@@ -1,4 +1,4 @@
-import type { HookContext, Repair } from '../hooks.ts';
+import { type HookContext, Refused, type Repair } from '../hooks.ts';
 import { api, mustOnNode, nodeOf, taskDone } from './platform.ts';
 
 /**
@@ -88,7 +88,7 @@ const allocationProvision: Repair = {
     );
     const task = await taskDone(context, task_id, 30_000);
     if (task.status !== 'completed')
-      throw new Error(`task ${task_id} is ${task.status}: ${task.error ?? ''}`);
+      throw new Refused(`task ${task_id} is ${task.status}: ${task.error ?? ''}`);
     return `task ${task_id} completed`;
   },
 };
