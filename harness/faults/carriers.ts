@@ -13,6 +13,13 @@ export const carriersOf = ({ undo }: Pick<FaultPlan, 'undo'>): string[] => [
   ...new Set(undo.map(carrierOf)),
 ];
 
+/** What else has to be there when it is put back, by the names that faults cut. */
+export const waysOf = ({ undo }: Pick<FaultPlan, 'undo'>, { links }: Pick<Profile, 'links'>) =>
+  undo.flatMap((action) => {
+    if (action.kind === 'http') return [`endpoint:${action.endpoint}`];
+    return action.kind === 'toxiproxy' && links?.part !== undefined ? [`part:${links.part}`] : [];
+  });
+
 /**
  * A node that is a container and has no SSH has no dead-man either: what is done there goes through
  * the engine, and the watchdog holds it.

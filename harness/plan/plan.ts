@@ -7,8 +7,8 @@ import { type Profile, watchedDatabase } from '../records/profile.ts';
 import type { Scenario } from '../records/scenario.ts';
 import type { System } from '../systems/define.ts';
 import type { Formula } from '../systems/hooks.ts';
-import { isHeldByWatchdog } from '../undo/holding.ts';
 import { plannedLines } from './actions.ts';
+import { lifelinesOf, refusalsOf } from './refusals.ts';
 
 /**
  * Says what a run will do, to which target, what is cut and how long it may take. Touches nothing.
@@ -127,66 +127,6 @@ function limitOf({ scenario, system, signal }: PlanInput): number {
     Math.min(signal?.budget ?? Number.POSITIVE_INFINITY, system.budgets.severity[severity]) * 1000;
   return expect.within === 'default' ? budget : Math.min(budget, durationMs(expect.within));
 }
-
-function lifelinesOf(
-  profile: Profile,
-  targets: readonly string[],
-  cuts: readonly string[],
-): RunPlan['lifelines'] {
-  const nodes = targets.flatMap((target) =>
-    target.startsWith('node:') ? [target.slice('node:'.length)] : [],
-  );
-  return nodes.flatMap((name) => {
-    const node = profile.nodes[name];
-    if (node === undefined) return [];
-    const way =
-      node.lifeline.kind === 'docker'
-        ? `docker exec ${node.lifeline.container}`
-        : `ssh ${node.lifeline.host}:${node.lifeline.port}`;
-    const lost = [
-      `lifeline:${name}`,
-      `${node.lifeline.kind === 'docker' ? 'docker' : 'lifeline-ssh'}:${name}`,
-    ];
-    return [{ target: `node:${name}`, way, survives: !cuts.some((cut) => lost.includes(cut)) }];
-  });
-}
-
-function refusalsOf(
-  { scenario, profile, faults, node, deadman, cannotAsk }: PlanInput,
-  lifelines: RunPlan['lifelines'],
-): string[] {
-  const refusals: string[] = [...cannotAsk];
-  if (!profile.disposable)
-    refusals.push(
-      `the targets of ${profile.stack} (${profile.environment}) are not marked disposable`,
-    );
-  if (profile.system !== scenario.record.system)
-    refusals.push(
-      `the profile is one of ${profile.system}, the scenario needs ${scenario.record.system}`,
-    );
-  if (node !== null && profile.nodes[node] === undefined)
-    refusals.push(
-      `the profile has no node ${node}: say --node with one of its own (${Object.keys(profile.nodes).join(', ') || 'it has none'})`,
-    );
-  for (const lifeline of lifelines.filter((one) => !one.survives)) {
-    refusals.push(
-      `${lifeline.way} is the only lifeline of ${lifeline.target}, and a fault cuts it`,
-    );
-  }
-  for (const fault of faults) {
-    const [kind, name = ''] = fault.target.split(/:(.*)/s);
-    if (kind === 'part' && profile.parts[name] === undefined)
-      refusals.push(`the profile has no part ${name}`);
-    if (kind === 'link' && profile.links === undefined)
-      refusals.push(`the profile has no toxiproxy for ${fault.target}`);
-    if (deadman && profile.watchdog === undefined && fault.undo.some(isHeldByWatchdog))
-      refusals.push(noWatchdog(fault.target));
-  }
-  return [...new Set(refusals)];
-}
-
-const noWatchdog = (target: string): string =>
-  `the profile names no watchdog, so nobody puts ${target} back when the runner is killed: add "watchdog: here" to the profile, or say --no-deadman`;
 
 /** Everything that may be felt, in words: the target, and what hangs on it. */
 function blastRadius(

@@ -1,4 +1,4 @@
-// The causal rule (RULINGS 2): which of the failing hops is the one that failed, and which only
+// The causal rule: which of the failing hops is the one that failed, and which only
 // show it. Pure.
 import type { HopRule } from './types.ts';
 

@@ -165,7 +165,7 @@ export const pruneDocument = z.strictObject({
 export type PruneDocument = z.infer<typeof pruneDocument>;
 
 /**
- * One number of the table in DESIGN 10. `ratio` is value by baseline; `ok` is null where a row has
+ * One row of the bench. `ratio` is value by baseline; `ok` is null where a row has
  * nothing to reach here.
  */
 const benchRow = z.strictObject({

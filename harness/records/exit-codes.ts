@@ -1,5 +1,5 @@
 /**
- * Exit codes of DESIGN 5: one table for every command. A file of its own, because the preflight
+ * Exit codes: one table for every command. A file of its own, because the preflight
  * loads no schema library.
  */
 export const exitCodes = {

@@ -64,7 +64,7 @@ export const faultPlan = z.strictObject({
 export type FaultPlan = z.infer<typeof faultPlan>;
 export type UndoKind = (typeof undoKinds)[number];
 
-/** States of one ledger step (DESIGN 6). */
+/** States of one ledger step. */
 export const stepStates = [
   'intended',
   'applied',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * A scenario file (DESIGN 4, RULINGS 5). Unknown keys are refused; names are checked by the loader,
+ * A scenario file. Unknown keys are refused; names are checked by the loader,
  * which knows the vocabulary.
  */
 export const severities = ['P0', 'P1', 'P2', 'P3'] as const;

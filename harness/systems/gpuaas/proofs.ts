@@ -3,7 +3,7 @@ import { api, nodeOf, taskDone } from './platform.ts';
 import { beat } from './policies.ts';
 
 /**
- * What must be true before "recovered" (seed 001; RULINGS 5). Each asks the platform, none looks at
+ * What must be true before "recovered". Each asks the platform, none looks at
  * what was broken.
  */
 const taskRoundtrip: Proof = {

@@ -1,5 +1,5 @@
-// Two faults at once, live: pairs picked with a printed seed. Both must be seen as RULINGS 2
-// says, one after the other, and both undone.
+// Two faults at once, live: pairs picked with a printed seed. The causal rule says which is
+// named first; then the other one is, and both are undone.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { engineId } from '../../../harness/drivers/engine-id.ts';

@@ -1,4 +1,4 @@
-// Two faults at once: which pairs there are, and what must be seen of each (RULINGS 2), from the
+// Two faults at once: which pairs there are, and what must be seen of each, from the
 // situations as data.
 
 import { conflictOf, type NamedFault } from '../../../harness/faults/conflicts.ts';

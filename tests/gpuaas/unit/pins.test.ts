@@ -38,7 +38,7 @@ interface Pin {
   readonly history?: string;
 }
 
-/** RULINGS 7, one line for each file that acts out one of the first fourteen ids. */
+/** Written by hand from the situations, one line for each file that acts out one of the first fourteen ids. */
 const pins: Readonly<Record<string, Readonly<Record<string, Pin>>>> = {
   'node-agent-service-stopped': {
     'service-stopped': {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readProfile } from '../../../harness/cli/read-profile.ts';
 import { select } from '../../../harness/cli/select.ts';
 import { planScenario } from '../../../harness/plan/plan-scenario.ts';
@@ -66,4 +66,37 @@ test('a part that the profile does not name is refused, whoever would put it bac
     expect((await planned(stop, { ...profile, parts: {} }, deadman)).refusals.join()).toContain(
       'the profile has no part edge',
     );
+});
+
+describe('a fault that cuts the only way back is refused, with the reason', () => {
+  const faultsOf = async (pattern: string, ...faults: object[]): Promise<Scenario> => {
+    const scenario = await one(pattern);
+    return { ...scenario, record: { ...scenario.record, faults } as Scenario['record'] };
+  };
+  const containers = { links: { container: 'l' }, redis: { container: 'r' } };
+  const links = { toxiproxy: 'http://127.0.0.1:8474', part: 'links' };
+  test('toxiproxy itself is stopped, beside a toxic', async () => {
+    const cut = await faultsOf(
+      'terminal/redis-unavailable',
+      { 'container.stop': { part: 'links' } },
+      { 'link.cut': { link: 'gateway.redis' } },
+    );
+    const { refusals } = await planned(cut, { ...profile, parts: containers, links });
+    expect(refusals).toEqual([
+      'part:links is the only way by which the watchdog takes link.cut on link:gateway.redis back, and a fault cuts it',
+    ]);
+  });
+  test('the lifeline of a node is the SSH that is refused', async () => {
+    const refused = await one('node-agent/ops-ssh-refused');
+    const [name = '', node] = Object.entries(profile.nodes)[0] ?? [];
+    if (node?.ssh === undefined) throw new Error('the node of this profile has SSH');
+    const on = (port: number): Profile => ({
+      ...profile,
+      nodes: { [name]: { ...node, lifeline: { kind: 'ssh', host: node.ssh?.host ?? '', port } } },
+    });
+    expect((await planned(refused, on(node.ssh.port))).refusals.join()).toMatch(
+      /is the only lifeline of node:.*, and a fault cuts it/,
+    );
+    expect((await planned(refused, on(node.ssh.port + 1))).refusals).toEqual([]);
+  });
 });

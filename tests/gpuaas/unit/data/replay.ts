@@ -1,6 +1,6 @@
 // The words in which the 38 situations of the node-agent and terminal domains are written as data:
 // what each probe says two seconds after the fault and late, and which hop, signal and cause must
-// come out (RULINGS 7).
+// come out.
 export interface Failing {
   readonly signal: string;
   readonly cause: string;
