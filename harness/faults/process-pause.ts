@@ -3,13 +3,17 @@ import { defineFault } from './define.ts';
 import { agentOf, on, sh } from './kit.ts';
 
 /** T: stopped by a signal. A process that is gone is neither stopped nor going. */
-const stateScript = `# whether the main process goes on
-pid=$(systemctl show -p MainPID --value "$1"); [ "$pid" != 0 ] || { echo 'it does not run'; exit 3; }
+const state = `pid=$(systemctl show -p MainPID --value "$1"); [ "$pid" != 0 ] || { echo 'it does not run'; exit 3; }
 case $(sed 's/.*) //' "/proc/$pid/stat" | cut -c1) in T) echo paused ;; *) echo 'it runs' ;; esac`;
 
-const runsScript = `${stateScript} | grep -x 'it runs' || { echo 'it does not run even now' >&2; exit 3; }`;
+const stateScript = `# whether the main process goes on
+${state}`;
 
-const activeScript = `${stateScript} | grep -x paused`;
+const runsScript = `# the main process goes on
+( ${state} ) | grep -x 'it runs' || { echo 'it does not run even now' >&2; exit 3; }`;
+
+const activeScript = `# the main process is stopped
+( ${state} ) | grep -x paused`;
 
 const signalScript = `# send a signal to the main process
 systemctl kill --kill-who=main --signal="$2" "$1"`;

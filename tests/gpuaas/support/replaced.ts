@@ -74,9 +74,9 @@ export const replaced: readonly Replaced[] = [
     fault: 'config.set',
     params: { file: env, key: 'GPUAAS_API_URL', value: 'https://api.gpuaas.test:1' },
     node: 'node-1',
-    repair: { line: `${setApi('https://api.gpuaas.test:443')}; ${restart}` },
+    repair: { line: `${setApi('https://node-api.gpuaas.test:443')}; ${restart}` },
     thing: `grep ^GPUAAS_API_URL= ${env}`,
-    after: `${setApi('https://api.gpuaas.test')}; ${restart}`,
+    after: `${setApi('https://node-api.gpuaas.test')}; ${restart}`,
   },
   {
     title: 'another shell that works',
