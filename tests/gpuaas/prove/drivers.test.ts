@@ -101,7 +101,7 @@ describe.skipIf(stack === '')('docker', () => {
       code: 'timeout',
     });
     await expect(docker.inspect('no-such-container')).rejects.toMatchObject({
-      code: 'not_found',
+      code: 'missing',
       status: 404,
     });
     expect(await docker.logsSince(container, new Date(Date.now() - 3_600_000))).toMatch(
