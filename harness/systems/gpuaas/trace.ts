@@ -1,3 +1,5 @@
+import { declared } from '../../base/spans.ts';
+import { until } from '../../base/until.ts';
 import { openDocker } from '../../drivers/docker.ts';
 import type { HookContext } from '../hooks.ts';
 import { api } from './platform.ts';
@@ -8,8 +10,17 @@ import { api } from './platform.ts';
  */
 const parts = ['gateway', 'api'] as const;
 
+/** A line is in the log a moment after the answer that it is about. */
+const patience = { everyMs: 200, withinMs: 2000 };
+
 /** The places that know the id. A place that does not answer does not know it. */
 export async function placesOf(context: HookContext, correlationId: string): Promise<string[]> {
+  const look = (): Promise<string[]> => lookAround(context, correlationId);
+  const isSomewhere = (places: readonly string[]): boolean => places.length > 0;
+  return (await until(look, isSomewhere, declared('correlation', patience))).answer;
+}
+
+async function lookAround(context: HookContext, correlationId: string): Promise<string[]> {
   const asked = [
     inAudit(context, correlationId),
     ...parts.map((part) => inLog(context, part, correlationId)),
