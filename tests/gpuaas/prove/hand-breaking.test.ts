@@ -7,7 +7,7 @@ import { World } from '../support/world.ts';
 describe('broken by hand', () => {
   const world = new World();
   afterAll(tellAll);
-  test.for(sample('rows broken by hand', longRows, 12))('$name', async (row) =>
+  test.for(sample('rows broken by hand', longRows, 10))('$name', async (row) =>
     handBroken(world, row),
   );
 });

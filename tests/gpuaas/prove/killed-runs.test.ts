@@ -10,7 +10,7 @@ import { drill, one, profileOfSuite, say } from '../support/proof.ts';
 import { begin } from '../support/proof-child.ts';
 import { all, drawing, seed } from '../support/sampling.ts';
 
-const kills = all ? 30 : 8;
+const kills = all ? 30 : 6;
 const leaseSeconds = profileOfSuite().policies['undo.lease_seconds'] ?? 10;
 /** For what a dead-man does after the lease, and for sessions that the target has to miss. */
 const graceSeconds = 20;

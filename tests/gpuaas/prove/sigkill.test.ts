@@ -116,7 +116,7 @@ describe.skipIf(stack === '')('runner killed', () => {
 
   describe.concurrent.each(Object.entries(chains))('%s', (chain, kinds) => {
     const cases = kinds.flatMap((kind) =>
-      sample(`points of ${kind}`, points, 4).map((point) => [kind, point] as const),
+      sample(`points of ${kind}`, points, 3).map((point) => [kind, point] as const),
     );
     test.for(cases)(
       '%s at %s: the dead-man alone',
