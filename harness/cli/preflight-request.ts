@@ -1,10 +1,10 @@
 // The request of a preflight, from argv and from a profile file.
 import { existsSync } from 'node:fs';
 import { nearest } from '../base/nearest.ts';
+import { secretsIn } from '../base/secrets-in.ts';
 import { ownFlags, parseArgv } from '../preflight/argv.ts';
 import type { AnySystem, Flag, Request } from '../preflight/types.ts';
 import type { Profile } from '../records/profile.ts';
-import { secretsIn } from '../run-tools/secrets.ts';
 import { askedSystem, usualSystem } from '../systems/index.ts';
 import { WrongUsage } from './arguments.ts';
 import { knownProfile, rememberProfile } from './profile-cache.ts';

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { secretsIn } from '../base/secrets-in.ts';
 import { type Profile, watchedDatabase } from '../records/profile.ts';
 
 /**
@@ -11,13 +11,3 @@ export const secretsOf = (profile: Profile): string[] =>
     watchedDatabase(profile)?.passwordFile,
     ...Object.values(profile.nodes).map(({ ssh }) => ssh?.keyFile),
   ]);
-
-export function secretsIn(files: readonly (string | undefined)[]): string[] {
-  const texts = files.flatMap((file) =>
-    file !== undefined && existsSync(file) ? [readFileSync(file, 'utf8').trim()] : [],
-  );
-  // A cookie file may hold `name=value`; the value alone is the secret.
-  return texts.flatMap((text) =>
-    /^[A-Za-z_]+=[^\s]+$/.test(text) ? [text, text.slice(text.indexOf('=') + 1)] : [text],
-  );
-}

@@ -3,7 +3,6 @@ import type { HopDeclaration, PreflightSystem } from '../preflight/types.ts';
 import type { Profile } from '../records/profile.ts';
 import type { Severity } from '../records/scenario.ts';
 import { contradictionsIn, contradictionsOfFaults } from './contradictions.ts';
-import { contradictionsOfViews } from './contradictions-of-views.ts';
 import type { Act, Break, Formula, See } from './hooks.ts';
 
 /** All that a preflight and a scenario file need to know; loaded at once. */
@@ -114,8 +113,9 @@ export function defineSystem<C>(declaration: SystemDeclaration<C>): DeclaredSyst
   const hops = ask.hops.map((hop, index) => ({ ...hop, order: index + 1 }));
   const asked: AskedSystem = { ...ask, name, hops };
   const whole = async (): Promise<System> => {
-    const [{ genericFaults }, seen, done, own] = await Promise.all([
+    const [{ genericFaults }, { contradictionsOfViews }, seen, done, own] = await Promise.all([
       import('../faults/index.ts'),
+      import('./contradictions-of-views.ts'),
       see?.() ?? seesNothing,
       act?.() ?? doesNothing,
       declaration.break?.(),

@@ -55,6 +55,10 @@ test('of the system: what asks alone', () => {
   expect(others).toEqual([]);
 });
 
+test('no schema library: it would take longer to load than all else', () => {
+  expect(loaded.filter((file) => file.includes('node_modules/zod'))).toEqual([]);
+});
+
 test('of the core: nothing that breaks, repairs, judges or reads scenarios', () => {
   const areas = new Set(loaded.map((file) => file.split('/').slice(0, 2).join('/')));
   expect([...areas].filter((area) => area.startsWith('harness/')).sort()).toEqual([
@@ -63,7 +67,6 @@ test('of the core: nothing that breaks, repairs, judges or reads scenarios', () 
     'harness/drivers',
     'harness/preflight',
     'harness/records',
-    'harness/run-tools',
     'harness/systems',
   ]);
 });
