@@ -1,6 +1,7 @@
 // What a run reads of the platform, read from one that is well.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import type { Row } from '../../../harness/records/item.ts';
 import type { HookContext } from '../../../harness/systems/hooks.ts';
 import { loadSystem } from '../../../harness/systems/index.ts';
@@ -20,7 +21,7 @@ const context: HookContext = {
 async function read(name: string, params: object = {}): Promise<readonly Row[]> {
   const view = views[name];
   if (view === undefined) throw new Error(`no view ${name}`);
-  return view.read(context, view.params.parse(params));
+  return z.array(view.fields).parse(await view.read(context, view.params.parse(params))) as Row[];
 }
 
 /** Besides these: `report` tells what a preflight of the run said, `task` and `effect` need a task. */
@@ -30,8 +31,6 @@ const readable: Readonly<Record<string, object>> = {
   'node.names': {},
   tasks: {},
   'allocation.app': {},
-  audit: {},
-  history: {},
   trust: {},
   http: { at: 'api', path: '/healthz' },
   terminal: {},
@@ -40,12 +39,21 @@ const readable: Readonly<Record<string, object>> = {
 };
 
 test.each(Object.entries(readable))('%s is read as it declares itself', async (name, params) => {
-  const rows = await read(name, params);
-  expect(rows.length).toBeGreaterThanOrEqual(name === 'history' ? 0 : 1);
+  expect((await read(name, params)).length).toBeGreaterThanOrEqual(1);
+});
+
+test('audit and history: what happens after the run began', async () => {
+  const marked = `node-of-${process.pid}`;
+  const refused = await world.api('POST', `/v1/nodes/${marked}/quarantine`, world.userToken, {});
+  expect(refused.status).toBe(403);
+  const rows = await read('audit');
+  expect(rows.filter(({ target }) => target === marked)).toMatchObject([{ result: 'denied' }]);
+  expect(await read('audit', { action: 'node.renewed' })).toEqual([]);
+  for (const row of await read('history')) expect(row.words).toContain(row.kind);
 });
 
 test('every view is read by a test here', () => {
-  expect([...Object.keys(readable), 'task', 'effect', 'report'].sort()).toEqual(
+  expect([...Object.keys(readable), 'audit', 'history', 'task', 'effect', 'report'].sort()).toEqual(
     Object.keys(views).sort(),
   );
 });
