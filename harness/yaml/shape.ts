@@ -38,7 +38,7 @@ function oneIssue(
   const inner = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key));
   const path = [...prefix, ...inner];
   if (issue.code === 'unrecognized_keys') {
-    const allowed = Object.keys(schemaAt(json, inner)?.properties ?? {});
+    const allowed = keysOf(schemaAt(json, inner));
     return issue.keys.map((key) => ({
       path: [...path, key],
       key: true,
@@ -58,12 +58,40 @@ function oneIssue(
       },
     ];
   }
+  const meant = alternativeMeant(issue, found);
+  if (meant !== null)
+    return meant.flatMap((one) => oneIssue(one, schemaAt(json, inner) ?? {}, found, path));
   const names = namesOf(schemaAt(json, inner));
   const near = typeof found === 'string' && names.length > 0 ? nearest(found, names) : undefined;
   return [
     { path, found: quote(found), allowed: describe(schemaAt(json, inner), issue), nearest: near },
   ];
 }
+
+/** Of any form that a map may have. */
+const keysOf = (schema: JsonSchema | undefined): string[] => [
+  ...new Set([
+    ...Object.keys(schema?.properties ?? {}),
+    ...(schema?.anyOf ?? schema?.oneOf ?? []).flatMap(keysOf),
+  ]),
+];
+
+/** Of several forms that a map may have: the one that has the fewest mistakes, if one has. */
+function alternativeMeant(issue: z.core.$ZodIssue, found: unknown): z.core.$ZodIssue[] | null {
+  if (issue.code !== 'invalid_union' || typeof found !== 'object' || found === null) return null;
+  const [first, second] = issue.errors
+    .filter((one) => one.every(({ code, path }) => code !== 'invalid_type' || path.length > 0))
+    .toSorted((a, b) => weightOf(a) - weightOf(b));
+  if (first === undefined) return null;
+  return second === undefined || weightOf(first) < weightOf(second) ? first : null;
+}
+
+/** Each unknown key is a mistake of its own. */
+const weightOf = (issues: readonly z.core.$ZodIssue[]): number =>
+  issues.reduce(
+    (sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1),
+    0,
+  );
 
 function describe(schema: JsonSchema | undefined, issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_format' || issue.code === 'custom') return clean(issue.message);

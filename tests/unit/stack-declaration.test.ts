@@ -54,6 +54,21 @@ x-hopdrill:
     ]);
   });
 
+  test('of a form that is close to one of several is told what that one lacks', () => {
+    const found = mistakesOf(`services: {}
+x-hopdrill:
+  images:
+    mine: { tag: TAG, dockerfil: Dockerfile, context: ., inputs: [.] }
+  profile: {}
+`);
+    expect(found).toEqual([
+      '4:5: x-hopdrill.images.mine: found no "dockerfile"; allowed: a text',
+      expect.stringMatching(
+        /^4:23: x-hopdrill.images.mine.dockerfil: found unknown key "dockerfil"; allowed: .*; did you mean "dockerfile"$/,
+      ),
+    ]);
+  });
+
   test('of a wrong form is told by its form first', () => {
     expect(
       mistakesOf('services: {}\nx-hopdrill:\n  port: { public: API_PORT }\n  fetch: [secrets]\n'),
