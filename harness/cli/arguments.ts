@@ -1,5 +1,4 @@
 // Options of a command, or the one line that says what is wrong with them and what to do.
-
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';

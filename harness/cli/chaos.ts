@@ -91,17 +91,12 @@ interface Platform {
 }
 
 async function platformOf({ policies, without }: Wanted): Promise<Platform> {
-  const { stackFileOf, usualSystem } = await import('../systems/index.ts');
-  const { name } = await usualSystem();
-  const composeFile = await stackFileOf(name);
-  if (composeFile === null) throw wrong(`${name} names no compose file to bring up`);
-  const { readStackFile } = await import('../stack/read-declaration.ts');
-  const file = readStackFile(composeFile);
+  const { system, file } = await (await import('./up.ts')).target();
   const options = Object.keys(file.options);
   const wanted = options.filter((one) => !without.includes(one)).map((one) => `--${one}`);
   const [usual] = Object.keys(file.policies?.sets ?? {});
   return {
-    system: name,
+    system: system.name,
     up: [...(policies === undefined ? [] : ['--policies', policies]), ...wanted],
     // Somebody else's, as --no-color is.
     rest: without.filter((one) => !options.includes(one)).map((one) => `--no-${one}`),

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { nearest } from '../base/nearest.ts';
-import { type Scenario, severities } from '../records/scenario.ts';
+import type { Scenario } from '../records/scenario.ts';
+import { severities } from '../records/severity.ts';
 import { findFiles, loadFiles, ScenarioMistakes } from '../scenarios/load.ts';
 import type { Vocabulary } from '../scenarios/vocabulary.ts';
 import { vocabulary } from '../scenarios/words.ts';

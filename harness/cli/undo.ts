@@ -82,25 +82,25 @@ export async function run(argv: readonly string[]): Promise<number> {
     );
   const unproven = report.unproven.length + report.unsearched.length;
   const code = unproven === 0 ? 0 : 3;
-  tell(report, code, options);
+  tell(report, unproven, options);
   return code;
 }
 
 function tell(
   report: SweepReport,
-  code: number,
+  unproven: number,
   options: { readonly json: boolean; readonly 'dry-run': boolean },
 ): void {
   if (options.json)
     process.stdout.write(
-      `${JSON.stringify({ ok: code === 0, dry_run: options['dry-run'], ...report }, null, 2)}\n`,
+      `${JSON.stringify({ ok: unproven === 0, dry_run: options['dry-run'], ...report }, null, 2)}\n`,
     );
   else {
     for (const line of report.lines) process.stdout.write(`${line}\n`);
     process.stdout.write(
-      code === 0
+      unproven === 0
         ? `nothing is left${report.lines.length === 0 ? ', and nothing was to be done' : ''}\n`
-        : `unproven: ${report.unproven.length + report.unsearched.length}\n`,
+        : `unproven: ${unproven}\n`,
     );
   }
 }

@@ -56,12 +56,13 @@ interface Wanted {
   readonly json: boolean;
 }
 
-async function target(): Promise<Pick<Wanted, 'system' | 'file'>> {
+/** The system that is meant, and what its compose file declares. */
+export async function target(): Promise<Pick<Wanted, 'system' | 'file'>> {
   const system = await usualSystem();
   const composeFile = await stackFileOf(system.name);
   if (composeFile === null)
     throw new WrongUsage(
-      `up: ${system.name} has no stack to bring up: its module names no compose file`,
+      `${system.name} has no stack to bring up: its module names no compose file`,
     );
   return { system, file: readStackFile(composeFile) };
 }

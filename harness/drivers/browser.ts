@@ -7,6 +7,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
+import { messageOf } from '../base/message-of.ts';
 import { measure } from '../base/spans.ts';
 
 export interface PageRequest {
@@ -55,8 +56,7 @@ export interface BrowserPage {
 }
 
 /** Playwright's own errors carry pages of log; the first line says it. */
-const firstLine = (error: unknown): Error =>
-  new Error(String(error instanceof Error ? error.message : error).split('\n', 1)[0]);
+const firstLine = (error: unknown): Error => new Error(messageOf(error).split('\n', 1)[0]);
 
 async function watchSockets(session: CDPSession): Promise<SeenSocket[]> {
   const seen = new Map<string, SeenSocket>();

@@ -1,5 +1,4 @@
 // Faults that know no system. A system adds its own.
-
 import { configSet } from './config-set.ts';
 import { containerStop } from './container-stop.ts';
 import type { FaultDefinition } from './define.ts';

@@ -1,6 +1,6 @@
 import type { HopReport, PreflightReport } from '../records/preflight.ts';
 import type { SecretForm } from '../records/redact.ts';
-import type { Severity } from '../records/scenario.ts';
+import type { Severity } from '../records/severity.ts';
 
 /**
  * What a system tells the preflight about itself. The preflight knows no hop, signal, flag or

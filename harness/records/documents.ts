@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { runPlan } from './plan.ts';
-import { severities } from './scenario.ts';
+import { severities } from './severity.ts';
 
 /**
  * What the commands print with `--json`, one document each; `run` and `preflight` have files of

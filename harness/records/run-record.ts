@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { stageNames } from './events.ts';
 import type { EndingSignal } from './exit-codes.ts';
 import { expectation } from './expectation.ts';
-import { severities } from './scenario.ts';
+import { severities } from './severity.ts';
 import { reason, verdicts } from './verdict.ts';
 
 /** What a run came to (`verdict.json`). Reports read this and compute no verdict of their own. */
@@ -24,7 +24,7 @@ export type Seen = z.infer<typeof seen>;
 /**
  * The page as a browser rendered it, and where the platform knows the correlation id that it shows.
  */
-const pageSeen = z.strictObject({
+export const pageSeen = z.strictObject({
   state: z.string(),
   code: z.string(),
   message: z.string(),
@@ -35,7 +35,10 @@ const pageSeen = z.strictObject({
 
 export const userSeen = z.strictObject({
   state: z.string().nullable(),
-  /** `error` in the platform's own words; `refused` without any; `silent`: nothing came in time. */
+  /**
+   * `error` is the platform's own word; `refused` is a bare refusal, which only a page can put
+   * into words; `silent`: nothing came in time.
+   */
   access: z.enum(['ok', 'error', 'refused', 'silent']).nullable(),
   message: z.string().nullable(),
   correlation_id: z.string().nullable(),

@@ -1,11 +1,5 @@
 import { z } from 'zod';
-
-/**
- * A scenario file. Unknown keys are refused; names are checked by the loader,
- * which knows the vocabulary.
- */
-export const severities = ['P0', 'P1', 'P2', 'P3'] as const;
-export type Severity = (typeof severities)[number];
+import { severities } from './severity.ts';
 
 const durationText = z
   .string()
@@ -56,6 +50,7 @@ const expectation = z.strictObject({
   never: z.array(z.string()).default([]).describe('invariants that must hold during the whole run'),
 });
 
+/** Unknown keys are refused; names are checked by the loader, which knows the vocabulary. */
 export const scenarioFile = z.strictObject({
   scenario: name,
   title: z.string().min(1),

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { messageOf } from '../base/message-of.ts';
+import { withDeadline } from '../drivers/errors.ts';
 import { type Judged, judgeItem, type Reading } from '../items/judge-item.ts';
 import { type Item, type ItemBody, paramsOf, type Row } from '../records/item.ts';
 import type { HookContext } from '../systems/hooks.ts';
@@ -70,7 +70,12 @@ async function readOnce(
   const view = views[name];
   if (view === undefined) throw new Error(`the system has no view ${name}`);
   try {
-    const found = await inTime(() => view.read(context, view.params.parse(params)));
+    const found = await withDeadline(
+      'view',
+      name,
+      readMs,
+      view.read(context, view.params.parse(params)),
+    );
     return { rows: z.array(view.fields).parse(found) as Row[] };
   } catch (error) {
     const why = error instanceof z.ZodError ? shapeOf(error) : messageOf(error);
@@ -80,16 +85,3 @@ async function readOnce(
 
 const shapeOf = ({ issues }: z.ZodError): string =>
   `another shape (${issues.map(({ path, message }) => `${path.join('.') || 'it'}: ${message}`).join('; ')})`;
-
-async function inTime<T>(read: () => Promise<T>): Promise<T> {
-  const over = new AbortController();
-  const late = pause(readMs, undefined, { signal: over.signal }).then(() => {
-    throw new Error(`no answer within ${readMs / 1000} s`);
-  });
-  try {
-    return await Promise.race([read(), late]);
-  } finally {
-    over.abort();
-    late.catch(() => {});
-  }
-}

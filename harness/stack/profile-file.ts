@@ -43,7 +43,7 @@ function numbersOf({ folder, policies }: StackFile, set: string): unknown {
   return parse(readFileSync(resolve(folder, policies!.sets[set]!), 'utf8'));
 }
 
-/** With what the system's own schema says of it; a template that it refuses is a mistake of ours. */
+/** By rename, so that another command never reads half a file. */
 export function writeProfile(profile: Profile): string {
   const file = profileFileOf(profile.stack);
   const text = `# Written by "hopdrill up"; paths are relative to this file.\n${stringify(profile)}`;

@@ -1,5 +1,4 @@
 // Brings a stack up: a free place, the containers, and a green preflight; all or nothing.
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../base/message-of.ts';
 import type { Profile } from '../records/profile.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageSeen, userSeen } from '../records/run-record.ts';
 
 /** Views that the core itself reads, under these names, where a system has them. */
 export const coreViews = {
@@ -10,29 +11,15 @@ export const coreViews = {
   }),
   /** One row. Its parameters say what is looked at besides the state. */
   user: z.object({
-    state: z.string().nullable(),
-    /**
-     * `error` is the platform's own word; `refused` is a bare refusal, which only a page can put
-     * into words; `silent` is neither.
-     */
-    access: z.enum(['ok', 'error', 'refused', 'silent']).nullable(),
-    message: z.string().nullable(),
-    correlation_id: z.string().nullable(),
-    /** Where that id is known on the platform's side. */
-    found_in: z.array(z.string()),
+    ...userSeen.pick({
+      ...{ state: true, access: true, message: true, correlation_id: true, found_in: true },
+    }).shape,
     /** From asking for access until it said what it said; null when it was not asked for. */
     after_ms: z.number().nullable(),
     /** What the page renders, or why nobody could look at it. */
     page: z
       .union([
-        z.object({
-          state: z.string(),
-          code: z.string(),
-          message: z.string(),
-          next: z.string(),
-          correlation_id: z.string(),
-          found_in: z.array(z.string()),
-        }),
+        pageSeen,
         z.object({
           unseen: z.string(),
           /** The profile says so openly. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { HopDeclaration, PreflightSystem } from '../preflight/types.ts';
 import type { Profile } from '../records/profile.ts';
-import type { Severity } from '../records/scenario.ts';
+import type { Severity } from '../records/severity.ts';
 import { contradictionsIn, contradictionsOfFaults } from './contradictions.ts';
 import type { Act, Break, Formula, See } from './hooks.ts';
 

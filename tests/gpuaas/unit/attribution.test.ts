@@ -6,7 +6,7 @@ import { attribute, type Judged } from '../../../harness/preflight/attribution.t
 import { resources } from '../../../harness/systems/gpuaas/causes.ts';
 import gpuaas from '../../../harness/systems/gpuaas/index.ts';
 import { signals } from '../../../harness/systems/gpuaas/signals.ts';
-import { leadsTo } from '../support/proof-pairs.ts';
+import { judgedOf, leadsTo } from '../support/proof-pairs.ts';
 import { type Failing, needsData, type Picture, type Said, type Situation } from './data/replay.ts';
 import { nodeAgent } from './data/replay-node-agent.ts';
 import { terminal } from './data/replay-terminal.ts';
@@ -15,24 +15,6 @@ const { hops } = gpuaas.asked;
 
 const all = [...nodeAgent, ...terminal];
 const nameOf = ({ id, variant }: Situation) => (variant ? `${id} (${variant})` : id);
-
-function judgedOf(picture: Picture): Judged[] {
-  return hops.map((hop) => {
-    const said = picture[hop.id];
-    const base = {
-      id: hop.id,
-      order: hop.order,
-      explainedBy: hop.explainedBy,
-      side: hop.side ?? false,
-    };
-    if (said === undefined) return { ...base, status: 'pass' };
-    if (said === 'warn') return { ...base, status: 'warn', inconclusive: 'not stale yet' };
-    if (said === 'silent warn') return { ...base, status: 'warn' };
-    return typeof said === 'string'
-      ? { ...base, status: said }
-      : { ...base, status: 'fail', blames: said.blames, charges: said.charges };
-  });
-}
 
 const catalogue = JSON.parse(
   readFileSync(new URL('../../../scenarios/gpuaas/catalogue.json', import.meta.url), 'utf8'),
